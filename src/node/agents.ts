@@ -3,8 +3,7 @@ import { toProviderSettings, toRunSettings, toToolSettings } from '../config/par
 import { findDeployment } from '../log/shared-log.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import { Indexer } from '../resources/agents/knowledge/indexer.ts'
-import { PassageSearch } from '../resources/agents/knowledge/search.ts'
-import { RunCounts } from '../resources/agents/runs/counts.ts'
+import { countRuns } from '../resources/agents/runs/counts.ts'
 import { RunFrames } from '../resources/agents/runs/prompts/frames.ts'
 import { MaterialReader } from '../resources/agents/runs/prompts/materials.ts'
 import { startRunner } from '../resources/agents/runs/start.ts'
@@ -23,9 +22,8 @@ export async function startAgents(
   parts: Base & Storage & SharedState & Engine & Links & Files & { realtime: Realtime },
 ) {
   const { config, sql, bytes, realtime, origin, clock, log, metrics, teardown } = parts
-  const knowledge = new PassageSearch(sql)
   const indexer = new Indexer({ sql, bytes, log })
-  const tools = new AgentTools({ ...parts, knowledge, settings: toToolSettings(config) })
+  const tools = new AgentTools({ ...parts, settings: toToolSettings(config) })
   teardown.add('tools of agents', () => tools.close())
   const materials = new MaterialReader({ sql, bytes })
   teardown.add('materials of questions', async () => materials.stop())
@@ -35,12 +33,11 @@ export async function startAgents(
     origin: origin.inFrames,
   })
   realtime.onAgentAudience((app, isThere) => frames.audience(app, isThere))
-  const counts = new RunCounts(metrics)
+  const counts = countRuns(metrics)
   const { runner, approvals, control } = startRunner({
     ...parts,
     providers: openProviders(toProviderSettings(config), { clock, log }),
     openToolbox: (request, signal) => tools.open(request, signal),
-    knowledge,
     readMaterials: (run, trigger, takesImages, signal) => materials.read(run, trigger, { takesImages, signal }),
     watcher: frames,
     counts,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PassageSearch } from '../../src/resources/agents/knowledge/search.ts'
+import { searchPassages } from '../../src/resources/agents/knowledge/search.ts'
 import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { makeAgent } from '../support/agents.ts'
 import type { Body } from '../support/client.ts'
@@ -53,7 +53,7 @@ async function startLibrary() {
         { timeoutMs: 30_000, everyMs: 100 },
       ),
     async search(query: string) {
-      const passages = await new PassageSearch(sql).search(Number(agent), query)
+      const passages = await searchPassages(sql, Number(agent), query)
       return passages.map(({ name, place, text }) => ({ name, place, text }))
     },
   }

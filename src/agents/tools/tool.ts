@@ -76,20 +76,3 @@ export interface ToolboxRequest {
  * database is unavailable.
  */
 export type OpenToolbox = (request: ToolboxRequest, signal: AbortSignal) => Promise<Toolbox>
-
-/** A piece of a file that an agent searches. */
-export interface Passage {
-  file: number
-  name: string
-  /** The position in the file, such as `page 3`; null where it has none. */
-  place: string | null
-  text: string
-}
-
-/** The files that an agent may search. */
-export interface Knowledge {
-  /**
-   * The best passages for a question or some words, best first: at most 8, at most 2 per file. Empty without knowledge.
-   */
-  search(agent: number, query: string): Promise<Passage[]>
-}

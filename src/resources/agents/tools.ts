@@ -3,7 +3,7 @@ import { listMs, ToolServerConnection } from '../../agents/tools/mcp/connection.
 import { failureOf } from '../../agents/tools/mcp/failure.ts'
 import { ToolServerCache } from '../../agents/tools/mcp/server-cache.ts'
 import { openToolbox, type ToolboxParts } from '../../agents/tools/toolbox.ts'
-import type { Knowledge, Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
+import type { Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Egress } from '../../egress/egress.ts'
 import type { Log } from '../../lib/log.ts'
@@ -28,7 +28,6 @@ export interface ToolSettings {
 
 interface AgentToolsOptions {
   sql: Sql
-  knowledge: Knowledge
   /** Decrypts the headers of functions and tool servers. */
   vault: Vault
   settings: ToolSettings
@@ -39,14 +38,12 @@ interface AgentToolsOptions {
 /** Opens the configured tools of agents. `close` ends its thread. */
 export class AgentTools {
   readonly #sql: Sql
-  readonly #knowledge: Knowledge
   readonly #vault: Vault
   readonly #parts: ToolboxParts
 
-  constructor({ sql, knowledge, vault, settings, now, log }: AgentToolsOptions) {
+  constructor({ sql, vault, settings, now, log }: AgentToolsOptions) {
     const { version, allow, deny, secret } = settings
     this.#sql = sql
-    this.#knowledge = knowledge
     this.#vault = vault
     this.#parts = {
       egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) }),
@@ -70,7 +67,7 @@ export class AgentTools {
     const configured = {
       functions: functions.map(row => functionStore.open(this.#vault, row)),
       servers: servers.map(row => serverStore.open(this.#vault, row)),
-      own: knowledge.length > 0 ? [toSearchTool(this.#knowledge, id)] : [],
+      own: knowledge.length > 0 ? [toSearchTool(this.#sql, id)] : [],
     }
     return openToolbox(configured, request, this.#parts, signal)
   }

@@ -1,8 +1,10 @@
 import { toError, toResult } from '../../../agents/tools/result.ts'
-import { searchToolName, type BoundTool, type Knowledge } from '../../../agents/tools/tool.ts'
+import { searchToolName, type BoundTool } from '../../../agents/tools/tool.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { searchPassages } from './search.ts'
 
 /** The search in an agent's knowledge, as a tool of its runs. */
-export function toSearchTool(knowledge: Knowledge, agent: number): BoundTool {
+export function toSearchTool(sql: Sql, agent: number): BoundTool {
   return {
     kind: 'search',
     name: searchToolName,
@@ -16,7 +18,7 @@ export function toSearchTool(knowledge: Knowledge, agent: number): BoundTool {
     approval: null,
     async call({ query }, { passages }) {
       if (typeof query !== 'string' || query.trim() === '') return toError('query must be a text.')
-      const found = await knowledge.search(agent, query)
+      const found = await searchPassages(sql, agent, query)
       if (found.length === 0) return toResult('Nothing was found.')
       const texts = found.map(({ name, place, text }, index) => {
         const title = place === null ? name : `${name}, ${place}`

@@ -1,4 +1,3 @@
-import type { Knowledge, Passage } from '../../../agents/tools/tool.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { findKnowledge } from './store.ts'
 
@@ -19,74 +18,68 @@ const mostBytes = 4_000 * 3
 /** From this length on, a word also matches as a prefix: `invoice` in `invoices`. A guess. */
 const prefixLength = 4
 
-interface Ranked {
-  file_id: number
+/** A piece of a file that an agent searches. */
+interface Passage {
+  file: number
   name: string
+  /** The position in the file, such as `page 3`; null where it has none. */
   place: string | null
   text: string
 }
 
 /**
- * Searches passages by words, like all other searches. A passage ranks by the words of the question that it contains,
- * rare words counting more: otherwise questions would find what says `is` most often.
+ * The best passages of an agent's files for a question or some words, best first: at most 8, at most 2 per file. Searches
+ * by words, like all other searches. A passage ranks by the words of the question that it contains, rare words counting
+ * more: otherwise questions would find what says `is` most often.
  */
-export class PassageSearch implements Knowledge {
-  readonly #sql: Sql
-
-  constructor(sql: Sql) {
-    this.#sql = sql
-  }
-
-  async search(agent: number, query: string): Promise<Passage[]> {
-    const apps = await findKnowledge(this.#sql, agent)
-    if (apps.length === 0) return []
-    const [asked] = await this.#sql<{ words: string[] }[]>`
-      select question_words(${query.slice(0, questionLength).toWellFormed().replaceAll('\0', '')}) as words`
-    const terms = toTerms(asked!.words).slice(0, mostWords)
-    if (terms.length === 0) return []
-    return choose(await this.#rank(apps, terms))
-  }
-
-  #rank(apps: number[], terms: Term[]): Promise<Ranked[]> {
-    const queries = terms.map(({ queryIn }) => apps.map(queryIn).join(' | '))
-    const weights = terms.map(({ weight }) => weight)
-    return this.#sql<Ranked[]>`
-      with asked as (
-        select term::tsquery as query, weight, held
-        from unnest(${queries}::text[], ${weights}::bigint[]) t(term, weight), lateral (
-          select count(*) as held
-          from (select from knowledge_passages p where p.terms @@ term::tsquery limit ${commonWord + 1}) h) h
-        where held > 0
-      ), chosen as materialized (
-        select query, weight / ln(2 + held) as weight from asked
-        where held <= ${commonWord} or not exists (select from asked where held <= ${commonWord})
-        order by weight / ln(2 + held) desc limit 12
-      ), ranked as (
-        select p.file_id, p.n, sum(weight * ts_rank_cd('{0.5,0.5,0.5,1}', p.terms, query, 32)) as score
-        from chosen, lateral (
-          select * from knowledge_passages p where p.terms @@ query limit ${commonWord}) p
-        group by p.file_id, p.n
-      )
-      select r.file_id, f.name, p.place, p.text
-      from ranked r
-      join knowledge_passages p on p.file_id = r.file_id and p.n = r.n
-      join files f on f.id = r.file_id and f.trashed_at is null and f.app_id = any(${apps}::bigint[])
-      join apps a on a.id = f.app_id and a.trashed_at is null and a.deleted_at is null
-      order by r.score desc, r.file_id, r.n limit ${mostPassages * 5}`
-  }
+export async function searchPassages(sql: Sql, agent: number, query: string): Promise<Passage[]> {
+  const apps = await findKnowledge(sql, agent)
+  if (apps.length === 0) return []
+  const [asked] = await sql<{ words: string[] }[]>`
+    select question_words(${query.slice(0, questionLength).toWellFormed().replaceAll('\0', '')}) as words`
+  const terms = toTerms(asked!.words).slice(0, mostWords)
+  return terms.length === 0 ? [] : choose(await rank(sql, apps, terms))
 }
 
-function choose(ranked: readonly Ranked[]): Passage[] {
+function rank(sql: Sql, apps: number[], terms: Term[]): Promise<Passage[]> {
+  const queries = terms.map(({ queryIn }) => apps.map(queryIn).join(' | '))
+  const weights = terms.map(({ weight }) => weight)
+  return sql<Passage[]>`
+    with asked as (
+      select term::tsquery as query, weight, held
+      from unnest(${queries}::text[], ${weights}::bigint[]) t(term, weight), lateral (
+        select count(*) as held
+        from (select from knowledge_passages p where p.terms @@ term::tsquery limit ${commonWord + 1}) h) h
+      where held > 0
+    ), chosen as materialized (
+      select query, weight / ln(2 + held) as weight from asked
+      where held <= ${commonWord} or not exists (select from asked where held <= ${commonWord})
+      order by weight / ln(2 + held) desc limit 12
+    ), ranked as (
+      select p.file_id, p.n, sum(weight * ts_rank_cd('{0.5,0.5,0.5,1}', p.terms, query, 32)) as score
+      from chosen, lateral (
+        select * from knowledge_passages p where p.terms @@ query limit ${commonWord}) p
+      group by p.file_id, p.n
+    )
+    select r.file_id as file, f.name, p.place, p.text
+    from ranked r
+    join knowledge_passages p on p.file_id = r.file_id and p.n = r.n
+    join files f on f.id = r.file_id and f.trashed_at is null and f.app_id = any(${apps}::bigint[])
+    join apps a on a.id = f.app_id and a.trashed_at is null and a.deleted_at is null
+    order by r.score desc, r.file_id, r.n limit ${mostPassages * 5}`
+}
+
+function choose(ranked: readonly Passage[]): Passage[] {
   const chosen: Passage[] = []
   const ofFile = new Map<number, number>()
   let bytes = 0
-  for (const { file_id: file, name, place, text } of ranked) {
-    const before = ofFile.get(file) ?? 0
-    const size = Buffer.byteLength(text)
+  for (const passage of ranked) {
+    const before = ofFile.get(passage.file) ?? 0
+    const size = Buffer.byteLength(passage.text)
     if (before >= mostOfFile || (chosen.length > 0 && bytes + size > mostBytes)) continue
-    ofFile.set(file, before + 1)
+    ofFile.set(passage.file, before + 1)
     bytes += size
-    chosen.push({ file, name, place, text })
+    chosen.push(passage)
     if (chosen.length === mostPassages) break
   }
   return chosen

@@ -8,7 +8,7 @@ import type { Answer, Approval, Briefing, Question, Reply, RunHost } from '../..
 import { RunEnds, RunLost, type ItemType, type RunError, type RunRow } from '../../../agents/runs/run.ts'
 import type { Lease } from '../../../agents/runs/lease-store.ts'
 import { findThread } from '../../../agents/runs/store.ts'
-import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
+import type { OpenToolbox } from '../../../agents/tools/tool.ts'
 import { Problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -49,7 +49,6 @@ export interface HostOptions {
   typing: Typing
   providers: Providers
   openToolbox: OpenToolbox
-  knowledge: Knowledge
   /** Reads the attachments and other material of a question. */
   readMaterials: (
     run: RunRow,
@@ -85,7 +84,7 @@ export class AppHost implements RunHost {
   }
 
   async brief(run: RunRow, signal: AbortSignal): Promise<Briefing> {
-    const { sql, userCache, providers, openToolbox, knowledge, settings, secret } = this.#options
+    const { sql, userCache, providers, openToolbox, settings, secret } = this.#options
     const agent = await findAgent(sql, String(run.agent_id))
     if (agent === null || agent.person.trashed_at !== null) throw new RunEnds('cancelled')
     await userCache.load([run.asker_id, run.agent_id])
@@ -102,7 +101,7 @@ export class AppHost implements RunHost {
     try {
       const bare = nameMentions(trigger.text ?? '').trim()
       const [passages, history, materials] = await Promise.all([
-        provider?.takesTools ? findPassages(knowledge, run.agent_id, bare) : [],
+        provider?.takesTools ? findPassages(sql, run.agent_id, bare) : [],
         readHistory({ sql, run, trigger, hiddenUntil: hiddenUntil(state, run), signal }),
         this.#options.readMaterials(run, trigger, provider?.takesImages ?? false, signal),
       ])

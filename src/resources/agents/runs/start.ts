@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import type { Bus } from '../../../cluster/bus.ts'
+import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
@@ -13,7 +14,7 @@ import type { Sql } from '../../../postgres/sql.ts'
 import { removeContext } from '../../items/writing/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
 import { isAnyUnshown } from '../approvals/store.ts'
-import { TestChat, type TestAnswer, type TestQuestion, type TestWatcher } from '../test-chat/test-chat.ts'
+import { testAgent, type TestAnswer, type TestQuestion, type TestWatcher } from '../test-chat/test-chat.ts'
 import type { AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings, type HostOptions } from './host.ts'
@@ -35,29 +36,8 @@ interface RunnerParts extends Omit<HostOptions, 'now'>, Pick<AnsweringParts, 'tr
   settings: RunSettings
 }
 
-interface Started {
-  runner: Runner
-  approvals: Approvals
-  /** Used by endpoints. */
-  control: AgentControl
-}
-
 /** Operations of endpoints on runs. */
-export interface AgentControl {
-  /** Looks for runs to begin. */
-  wake(): void
-  /** Ends an open run, on any node. `keepsText`: the text so far is posted. */
-  cancel(run: number, keepsText: boolean): Promise<void>
-  /** Carries out stored decisions about calls. */
-  settle(): Promise<void>
-  /**
-   * Answers a question like the agent, outside of any app, and writes nothing. Takes at most as long as a run; ends
-   * when the signal aborts. NotFound where there is no such agent.
-   */
-  test(question: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer>
-  /** All providers. `host` is null for the built-in one. Never contains a key. */
-  providers(): { id: string; is_configured: boolean; host: string | null }[]
-}
+export type AgentControl = ReturnType<typeof startRunner>['control']
 
 /** Messages between nodes about runs: new ones, or changed ones. */
 const channel = 'agent-runs'
@@ -71,7 +51,7 @@ interface RunNews {
 }
 
 /** Starts the runner, which this node's commits wake, and other nodes' through the bus. */
-export function startRunner(parts: RunnerParts): Started {
+export function startRunner(parts: RunnerParts) {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = datesOf(clock)
   const node = randomUUID()
@@ -83,7 +63,6 @@ export function startRunner(parts: RunnerParts): Started {
     count: counts,
     conceal: (text: string) => providers.conceal(text),
   }
-  const testChat = new TestChat({ ...parts, ...answering })
   const runner = new Runner({
     ...answering,
     sql,
@@ -121,12 +100,14 @@ export function startRunner(parts: RunnerParts): Started {
     runner.wake()
     if (app !== undefined) void runner.reviewApp(app)
   })
-  const control: AgentControl = {
-    wake() {
+  const control = {
+    /** Looks for runs to begin. */
+    wake(): void {
       runner.wake()
       tellNodes({})
     },
-    async cancel(id, keepsText) {
+    /** Ends an open run, on any node. `keepsText`: the text so far is posted. */
+    async cancel(id: number, keepsText: boolean): Promise<void> {
       const run = await cancelRun(sql, id, keepsText)
       if (run === null) return
       void runner.review([id])
@@ -135,9 +116,12 @@ export function startRunner(parts: RunnerParts): Started {
       if (run.state_before !== 'running') runner.reportEnd(run)
       if (run.state_before === 'waiting') await approvals.settle()
     },
-    settle: () => approvals.settle(),
-    test: (question, watcher, signal) => testChat.test(question, watcher, signal),
-    providers: () => providers.list(),
+    /** Carries out stored decisions about calls. */
+    settle: (): Promise<void> => approvals.settle(),
+    /** Answers a question like the agent, outside of any app, and writes nothing. See `testAgent`. */
+    test: (question: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer> =>
+      testAgent(question, { ...parts, ...answering }, watcher, signal),
+    providers: (): ReturnType<Providers['list']> => providers.list(),
   }
   return { runner, approvals, control }
 }

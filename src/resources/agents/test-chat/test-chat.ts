@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { ConfiguredProvider } from '../../../agents/providers/provider.ts'
 import { answer, type AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { Briefing } from '../../../agents/runs/host.ts'
 import { RunEnds } from '../../../agents/runs/run.ts'
-import type { BoundTool, Toolbox } from '../../../agents/tools/tool.ts'
+import type { BoundTool, Toolbox, ToolboxRequest } from '../../../agents/tools/tool.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { nameMentions } from '../../content/text/mention-syntax.ts'
 import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/briefing.ts'
@@ -59,10 +58,8 @@ export interface TestAnswer {
   system: string
 }
 
-interface TestChatOptions
-  extends
-    AnsweringParts,
-    Pick<HostOptions, 'sql' | 'userCache' | 'providers' | 'openToolbox' | 'knowledge' | 'secret'> {
+interface TestParts
+  extends AnsweringParts, Pick<HostOptions, 'sql' | 'userCache' | 'providers' | 'openToolbox' | 'secret'> {
   settings: { inputTokens: number; runMs: number }
 }
 
@@ -76,124 +73,122 @@ class OutOfTime extends Error {}
 
 /**
  * Lets administrators test agents: with the instructions, knowledge, tools and limits of a run, but without an app, a
- * run, or any stored data.
+ * run, or any stored data. Takes at most as long as a run; ends when the signal aborts. NotFound where there is no such
+ * agent.
  */
-export class TestChat {
-  readonly #options: TestChatOptions
-
-  constructor(options: TestChatOptions) {
-    this.#options = options
+export async function testAgent(
+  asked: TestQuestion,
+  parts: TestParts,
+  watcher: TestWatcher,
+  signal: AbortSignal,
+): Promise<TestAnswer> {
+  const { sql, clock, settings } = parts
+  const agent = await findAgent(sql, String(asked.agent))
+  if (agent === null) throw NotFound()
+  const beganMs = clock.now()
+  const timing = new AbortController()
+  const cancel = clock.after(settings.runMs, () => timing.abort(new OutOfTime()))
+  const skipped = new Set<number>()
+  const journal = new TestJournal(skipped, step => watcher.onStep(step))
+  let system = ''
+  const toAnswer = (end: Pick<TestAnswer, 'text' | 'finish' | 'error' | 'detail'>): TestAnswer => {
+    const { in: input, out: output, cached } = journal.usage
+    const duration = Math.round(clock.now() - beganMs)
+    return { ...end, usage: { input, output, cached }, duration, steps: journal.calls, system }
   }
-
-  /** See AgentControl. */
-  async test(asked: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer> {
-    const { sql, clock, settings } = this.#options
-    const agent = await findAgent(sql, String(asked.agent))
-    if (agent === null) throw NotFound()
-    const beganMs = clock.now()
-    const timing = new AbortController()
-    const cancel = clock.after(settings.runMs, () => timing.abort(new OutOfTime()))
-    const skipped = new Set<number>()
-    const journal = new TestJournal(skipped, step => watcher.onStep(step))
-    let system = ''
-    const toAnswer = (end: Pick<TestAnswer, 'text' | 'finish' | 'error' | 'detail'>): TestAnswer => {
-      const { in: input, out: output, cached } = journal.usage
-      const duration = Math.round(clock.now() - beganMs)
-      return { ...end, usage: { input, output, cached }, duration, steps: journal.calls, system }
-    }
-    const both = AbortSignal.any([signal, timing.signal])
-    try {
-      const outcome = await answer({
-        ...this.#options,
-        id: `test-${randomUUID()}`,
-        journal,
-        signal: both,
-        progress: { text: '' },
-        brief: async () => {
-          const briefing = await this.#brief(agent, asked, skipped, both)
-          system = briefing.request.system
-          return briefing
-        },
-        approvals: async () => [],
-        // No tool of a test needs approval.
-        ask: async () => {},
-        onChange: ({ isRestarted }) => isRestarted && watcher.onRestart(),
-        onText: text => watcher.onText(text),
-      })
-      const { text, finish } = outcome.state === 'answered' ? outcome.answer : { text: null, finish: null }
-      return toAnswer({ text: text ?? '', finish, error: null, detail: null })
-    } catch (error) {
-      return toAnswer({ text: '', finish: null, ...this.#toFault(agent, both.aborted ? both.reason : error) })
-    } finally {
-      cancel()
-    }
-  }
-
-  async #brief(agent: AgentPerson, asked: TestQuestion, skipped: Set<number>, signal: AbortSignal): Promise<Briefing> {
-    const { userCache, providers, knowledge, secret, settings, clock } = this.#options
-    const { person, row } = agent
-    const provider = providers.find(row.provider)
-    await userCache.load([asked.asker])
-    const { id, uid, display_name: name } = userCache.show(asked.asker)
-    const toolbox = await this.#open(agent, { asked, provider, asker: { id, uid }, skipped }, signal)
-    try {
-      const bare = nameMentions(asked.text).trim()
-      return toBriefing({
-        agent,
-        instructions: asked.instructions ?? row.instructions,
-        provider,
-        toolbox,
-        asker: { id, name },
-        question: { bare, text: bare, metadata: null },
-        history: asked.history.map(({ role, text }) => ({ author: role === 'agent' ? person.id : id, text })),
-        materials: { context: [], files: [], images: [] },
-        passages: provider?.takesTools ? await findPassages(knowledge, person.id, bare) : [],
-        nameOf: () => name,
-        place: 'chat',
-        appTitle: null,
-        now: new Date(clock.now()),
-        inputTokens: settings.inputTokens,
-        // A vendor's own search cannot be offered without being made.
-        webSearch: row.web_search && asked.tools === 'real',
-        thread: null,
-        person: toOpaqueId(secret, `user:${id}`),
-        conversation: toOpaqueId(secret, `test:${person.id}:${id}`),
-      })
-    } catch (error) {
-      await toolbox.close()
-      throw error
-    }
-  }
-
-  async #open(
-    { person }: AgentPerson,
-    { asked, provider, asker, skipped }: Opening,
-    signal: AbortSignal,
-  ): Promise<Toolbox> {
-    if (!provider?.takesTools || asked.tools === 'none') return noTools
-    const agent = { id: person.id, uid: person.uid }
-    const toolbox = await this.#options.openToolbox({ agent, asker, app: null }, signal)
-    // Asking for real calls approves them.
-    const adapt = asked.tools === 'dry' ? toDry(skipped) : (tool: BoundTool) => ({ ...tool, approval: null })
-    return { ...toolbox, tools: toolbox.tools.map(adapt) }
-  }
-
-  #toFault({ row }: AgentPerson, error: unknown): Pick<TestAnswer, 'error' | 'detail'> {
-    if (error instanceof OutOfTime) return { error: 'timeout', detail: null }
-    if (!(error instanceof RunEnds)) throw error
-    const { cause } = error
-    const said = cause instanceof Error ? cause.message : null
-    const detail =
-      said === null && error.error === 'provider_not_configured' ? `${row.provider} is not configured.` : said
-    return { error: error.error, detail: detail && this.#options.conceal(detail).slice(0, detailLength) }
+  const both = AbortSignal.any([signal, timing.signal])
+  try {
+    const outcome = await answer({
+      ...parts,
+      id: `test-${randomUUID()}`,
+      journal,
+      signal: both,
+      progress: { text: '' },
+      brief: async () => {
+        const briefing = await brief(agent, asked, { parts, skipped, signal: both })
+        system = briefing.request.system
+        return briefing
+      },
+      approvals: async () => [],
+      // No tool of a test needs approval.
+      ask: async () => {},
+      onChange: ({ isRestarted }) => isRestarted && watcher.onRestart(),
+      onText: text => watcher.onText(text),
+    })
+    const { text, finish } = outcome.state === 'answered' ? outcome.answer : { text: null, finish: null }
+    return toAnswer({ text: text ?? '', finish, error: null, detail: null })
+  } catch (error) {
+    return toAnswer({ text: '', finish: null, ...toFault(agent, both.aborted ? both.reason : error, parts) })
+  } finally {
+    cancel()
   }
 }
 
 interface Opening {
-  asked: TestQuestion
-  provider: ConfiguredProvider | undefined
-  asker: { id: number; uid: string | null }
+  parts: TestParts
+  /** Steps of calls that are not made. */
   skipped: Set<number>
+  signal: AbortSignal
+}
+
+async function brief(agent: AgentPerson, asked: TestQuestion, opening: Opening): Promise<Briefing> {
+  const { sql, userCache, providers, secret, settings, clock } = opening.parts
+  const { person, row } = agent
+  const provider = providers.find(row.provider)
+  await userCache.load([asked.asker])
+  const { id, uid, display_name: name } = userCache.show(asked.asker)
+  const hasTools = provider?.takesTools && asked.tools !== 'none'
+  const toolbox = hasTools ? await openTools(agent, asked, { id, uid }, opening) : noTools
+  try {
+    const bare = nameMentions(asked.text).trim()
+    return toBriefing({
+      agent,
+      instructions: asked.instructions ?? row.instructions,
+      provider,
+      toolbox,
+      asker: { id, name },
+      question: { bare, text: bare, metadata: null },
+      history: asked.history.map(({ role, text }) => ({ author: role === 'agent' ? person.id : id, text })),
+      materials: { context: [], files: [], images: [] },
+      passages: provider?.takesTools ? await findPassages(sql, person.id, bare) : [],
+      nameOf: () => name,
+      place: 'chat',
+      appTitle: null,
+      now: new Date(clock.now()),
+      inputTokens: settings.inputTokens,
+      // A vendor's own search cannot be offered without being made.
+      webSearch: row.web_search && asked.tools === 'real',
+      thread: null,
+      person: toOpaqueId(secret, `user:${id}`),
+      conversation: toOpaqueId(secret, `test:${person.id}:${id}`),
+    })
+  } catch (error) {
+    await toolbox.close()
+    throw error
+  }
+}
+
+async function openTools(
+  { person }: AgentPerson,
+  asked: TestQuestion,
+  asker: ToolboxRequest['asker'],
+  { parts, skipped, signal }: Opening,
+): Promise<Toolbox> {
+  const agent = { id: person.id, uid: person.uid }
+  const toolbox = await parts.openToolbox({ agent, asker, app: null }, signal)
+  // Asking for real calls approves them.
+  const adapt = asked.tools === 'dry' ? toDry(skipped) : (tool: BoundTool) => ({ ...tool, approval: null })
+  return { ...toolbox, tools: toolbox.tools.map(adapt) }
+}
+
+function toFault({ row }: AgentPerson, error: unknown, { conceal }: TestParts): Pick<TestAnswer, 'error' | 'detail'> {
+  if (error instanceof OutOfTime) return { error: 'timeout', detail: null }
+  if (!(error instanceof RunEnds)) throw error
+  const { cause } = error
+  const said = cause instanceof Error ? cause.message : null
+  const detail =
+    said === null && error.error === 'provider_not_configured' ? `${row.provider} is not configured.` : said
+  return { error: error.error, detail: detail && conceal(detail).slice(0, detailLength) }
 }
 
 /** A tool that is offered and not called. */

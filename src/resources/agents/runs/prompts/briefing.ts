@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { ConfiguredProvider } from '../../../../agents/providers/provider.ts'
 import type { Briefing } from '../../../../agents/runs/host.ts'
-import type { Knowledge, Toolbox } from '../../../../agents/tools/tool.ts'
+import type { Toolbox } from '../../../../agents/tools/tool.ts'
+import type { Sql } from '../../../../postgres/sql.ts'
+import { searchPassages } from '../../knowledge/search.ts'
 import type { AgentPerson } from '../../store.ts'
 import type { Said } from './history.ts'
 import { toSystemPrompt } from './prompt.ts'
@@ -17,9 +19,9 @@ export interface FoundPassage {
 }
 
 /** The best passages for a question, numbered for citation. */
-export async function findPassages(knowledge: Knowledge, agent: number, question: string): Promise<FoundPassage[]> {
+export async function findPassages(sql: Sql, agent: number, question: string): Promise<FoundPassage[]> {
   if (question === '') return []
-  const passages = (await knowledge.search(agent, question)).slice(0, mostPassages)
+  const passages = (await searchPassages(sql, agent, question)).slice(0, mostPassages)
   return passages.map(({ file, name, place, text }, at) => ({
     file,
     material: { kind: 'passage' as const, n: at + 1, name: place === null ? name : `${name}, ${place}`, text },
