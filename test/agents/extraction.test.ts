@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { constants, deflateRawSync, deflateSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import type { ExtractedPart } from '../../src/agents/extraction/extraction.ts'
 import { Extractor } from '../../src/agents/extraction/extractor.ts'
-import { Unreadable, type TextFormat } from '../../src/agents/extraction/format.ts'
+import { Unreadable, type ExtractedPart, type TextFormat } from '../../src/agents/extraction/format.ts'
 import {
   line,
   paragraph,
@@ -168,13 +167,9 @@ let written = 0
 async function read(format: TextFormat, content: Uint8Array): Promise<Outcome> {
   const path = join(folder, `${++written}`)
   writeFileSync(path, content)
-  const file = {
-    name: `document.${format === 'text' ? 'txt' : format}`,
-    media_type: '',
-    content: written % 2 === 0 ? path : content,
-  }
+  const source = written % 2 === 0 ? path : content
   try {
-    return { state: 'done', parts: await extractor.read(file, AbortSignal.timeout(180_000)) }
+    return { state: 'done', parts: await extractor.read({ format, source }, AbortSignal.timeout(180_000)) }
   } catch (error) {
     if (error instanceof Unreadable) return failed(error.message)
     throw error

@@ -1,18 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
 import { takeTasks } from '../../lib/process/thread.ts'
-import type { ExtractedPart } from './extraction.ts'
-import { documentLimitBytes, Unreadable, type Extracted, type ExtractionOrder } from './format.ts'
+import { documentLimitBytes, Unreadable, type Extracted, type ExtractionOrder, type TextFormat } from './format.ts'
 import { readHtml } from './html.ts'
 import { readDocx } from './office/docx.ts'
 import { readPptx } from './office/pptx.ts'
 import { readXlsx } from './office/xlsx.ts'
 import { readPdf } from './pdf.ts'
 import { readPlain } from './plain.ts'
+import { Sections } from './sections.ts'
 
 // The thread of the extraction process.
 takeTasks(extract)
 
-const readers: Record<ExtractionOrder['format'], (bytes: Uint8Array) => ExtractedPart[] | Promise<ExtractedPart[]>> = {
+/** Each adds the text of a document to its sections. */
+const readers: Record<TextFormat, (bytes: Uint8Array, sections: Sections) => void | Promise<void>> = {
   text: readPlain,
   html: readHtml,
   pdf: readPdf,
@@ -25,7 +26,9 @@ async function extract({ source, format }: ExtractionOrder): Promise<Extracted> 
   try {
     // A plain Uint8Array: the PDF reader takes no Buffer.
     const bytes = new Uint8Array(typeof source === 'string' ? await readDocument(source) : source)
-    return { state: 'done', parts: await readers[format](bytes) }
+    const sections = new Sections()
+    await readers[format](bytes, sections)
+    return { state: 'done', parts: sections.list }
   } catch (error) {
     // Any other error is a fault of a reader that this document triggers; its message would help no one.
     return { state: 'failed', reason: error instanceof Unreadable ? error.message : 'It could not be read.' }

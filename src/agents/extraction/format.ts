@@ -1,5 +1,4 @@
 import { textExtensions } from '../../media/text-files.ts'
-import type { ExtractedPart } from './extraction.ts'
 
 /** The formats that text can be extracted from. `text` is any readable text, including CSV and code. */
 export type TextFormat = 'text' | 'html' | 'pdf' | 'docx' | 'xlsx' | 'pptx'
@@ -8,6 +7,12 @@ export interface ExtractionOrder {
   format: TextFormat
   /** The document, or the path of a file that holds it. */
   source: Uint8Array | string
+}
+
+export interface ExtractedPart {
+  /** A page, slide or sheet, where the format has these. */
+  place: string | null
+  text: string
 }
 
 /** The text of a document, or the reason why there is none, in words for its uploader. */

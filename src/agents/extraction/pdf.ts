@@ -1,10 +1,9 @@
 import { getDocumentProxy } from 'unpdf'
-import type { ExtractedPart } from './extraction.ts'
 import { Unreadable } from './format.ts'
-import { Sections } from './sections.ts'
+import type { Sections } from './sections.ts'
 
 /** The text of each page, in the order of the file. Scanned pages have none. */
-export async function readPdf(bytes: Uint8Array): Promise<ExtractedPart[]> {
+export async function readPdf(bytes: Uint8Array, sections: Sections): Promise<void> {
   const document = await getDocumentProxy(bytes, {
     // Fonts are needed for drawing only.
     useSystemFonts: false,
@@ -14,7 +13,6 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedPart[]> {
     const isLocked = cause instanceof Error && cause.name === 'PasswordException'
     throw new Unreadable(isLocked ? 'It asks for a password.' : 'It is no PDF.', { cause })
   })
-  const sections = new Sections()
   for (let number = 1; number <= document.numPages && !sections.isFull; number++) {
     const page = await document.getPage(number)
     const { items } = await page.getTextContent()
@@ -22,5 +20,4 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedPart[]> {
     sections.end(`page ${number}`)
     page.cleanup()
   }
-  return sections.list
 }

@@ -1,6 +1,5 @@
-import type { ExtractedPart } from './extraction.ts'
 import { Unreadable } from './format.ts'
-import { Sections } from './sections.ts'
+import type { Sections } from './sections.ts'
 
 /** Text as UTF-8, or as UTF-16 where its first bytes say so; invalid bytes are replaced. */
 export function decodeText(bytes: Uint8Array): string {
@@ -10,12 +9,10 @@ export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-export function readPlain(bytes: Uint8Array): ExtractedPart[] {
+export function readPlain(bytes: Uint8Array, sections: Sections): void {
   const text = decodeText(bytes)
   // No text contains NUL, whatever its name says.
   if (text.includes('\0')) throw new Unreadable('It is no text.')
-  const sections = new Sections()
   sections.add(text)
   sections.end(null)
-  return sections.list
 }

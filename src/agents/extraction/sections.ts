@@ -1,5 +1,4 @@
-import type { ExtractedPart } from './extraction.ts'
-import { textLimit } from './format.ts'
+import { textLimit, type ExtractedPart } from './format.ts'
 
 /** Collects the text of a document, part by part, up to the limit. */
 export class Sections {
@@ -18,11 +17,11 @@ export class Sections {
     this.#left -= text.length
   }
 
-  /** Ends a part: the text added since the last end. Parts without text are left out. */
-  end(place: string | null): void {
+  /** Ends a part: the text added since the last end, as `finish` leaves it. Parts without text are left out. */
+  end(place: string | null, finish = (text: string) => text): void {
     const text = tidy(this.#pieces.join(''))
     this.#pieces = []
-    if (text !== '') this.list.push({ place, text })
+    if (text !== '') this.list.push({ place, text: finish(text) })
   }
 }
 

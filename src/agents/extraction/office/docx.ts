@@ -1,18 +1,13 @@
-import type { ExtractedPart } from '../extraction.ts'
-import { Sections } from '../sections.ts'
+import { readXml } from '../markup.ts'
+import type { Sections } from '../sections.ts'
 import { Archive } from './archive.ts'
-import { readXml } from './xml.ts'
-
-const parts = ['word/document.xml', 'word/footnotes.xml', 'word/endnotes.xml']
 
 /** Paragraphs on lines of their own, cells of tables separated by tabs, notes at the end. */
-export function readDocx(bytes: Uint8Array): ExtractedPart[] {
+export function readDocx(bytes: Uint8Array, sections: Sections): void {
   const archive = new Archive(bytes)
-  const sections = new Sections()
-  archive.require(parts[0]!)
-  for (const part of parts) readPart(archive.read(part) ?? '', sections)
+  readPart(archive.require('word/document.xml'), sections)
+  for (const notes of ['word/footnotes.xml', 'word/endnotes.xml']) readPart(archive.read(notes) ?? '', sections)
   sections.end(null)
-  return sections.list
 }
 
 function readPart(xml: string, sections: Sections): void {

@@ -1,29 +1,16 @@
-import type { ExtractedPart } from '../extraction.ts'
-import { Sections } from '../sections.ts'
+import { readXml } from '../markup.ts'
+import type { Sections } from '../sections.ts'
 import { Archive } from './archive.ts'
-import { readRelations } from './relations.ts'
-import { readXml } from './xml.ts'
-
-const presentation = 'ppt/presentation.xml'
+import { listParts } from './relations.ts'
 
 /** The text of each slide, in the order in which they are shown. */
-export function readPptx(bytes: Uint8Array): ExtractedPart[] {
+export function readPptx(bytes: Uint8Array, sections: Sections): void {
   const archive = new Archive(bytes)
-  const relations = readRelations(archive, presentation)
-  const slides: string[] = []
-  readXml(archive.require(presentation), {
-    open(name, attributes) {
-      const part = name === 'sldId' ? relations.get(attributes['r:id'] ?? '') : undefined
-      if (part !== undefined) slides.push(part)
-    },
-  })
-  const sections = new Sections()
-  for (const [index, slide] of slides.entries()) {
+  for (const [index, { part }] of listParts(archive, 'ppt/presentation.xml', 'sldId').entries()) {
     if (sections.isFull) break
-    readSlide(archive.read(slide) ?? '', sections)
+    readSlide(archive.read(part) ?? '', sections)
     sections.end(`slide ${index + 1}`)
   }
-  return sections.list
 }
 
 function readSlide(xml: string, sections: Sections): void {

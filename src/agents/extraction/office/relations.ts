@@ -1,9 +1,22 @@
 import { posix } from 'node:path'
+import { readXml } from '../markup.ts'
 import type { Archive } from './archive.ts'
-import { readXml } from './xml.ts'
 
-/** The parts that a part of an office file refers to, by the ids that it uses for them. */
-export function readRelations(archive: Archive, part: string): Map<string, string> {
+/** The parts that a part of an office file names in its elements of this name, in their order. */
+export function listParts(archive: Archive, whole: string, element: string) {
+  const relations = readRelations(archive, whole)
+  const parts: { name: string | undefined; part: string }[] = []
+  readXml(archive.require(whole), {
+    open(opened, attributes) {
+      const part = opened === element ? relations.get(attributes['r:id'] ?? '') : undefined
+      if (part !== undefined) parts.push({ name: attributes.name, part })
+    },
+  })
+  return parts
+}
+
+/** The parts that a part refers to, by the ids that it uses for them. */
+function readRelations(archive: Archive, part: string): Map<string, string> {
   const { dir, base } = posix.parse(part)
   const xml = archive.read(`${dir}/_rels/${base}.rels`)
   const relations = new Map<string, string>()

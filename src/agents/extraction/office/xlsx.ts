@@ -1,33 +1,21 @@
-import type { ExtractedPart } from '../extraction.ts'
-import { Sections } from '../sections.ts'
+import { readXml } from '../markup.ts'
+import type { Sections } from '../sections.ts'
 import { Archive } from './archive.ts'
-import { readRelations } from './relations.ts'
-import { readXml } from './xml.ts'
-
-const workbook = 'xl/workbook.xml'
+import { listParts } from './relations.ts'
 
 /** The most empty cells kept in a gap of a row: a row may begin in the first column and end in the last. */
 const gapLimit = 32
 
 /** The cells of each sheet, joined by tabs, one row per line. Formulas give their last value. */
-export function readXlsx(bytes: Uint8Array): ExtractedPart[] {
+export function readXlsx(bytes: Uint8Array, sections: Sections): void {
   const archive = new Archive(bytes)
-  const relations = readRelations(archive, workbook)
-  const sheets: { name: string; part: string }[] = []
-  readXml(archive.require(workbook), {
-    open(element, { name, ...attributes }) {
-      const part = element === 'sheet' ? relations.get(attributes['r:id'] ?? '') : undefined
-      if (part !== undefined) sheets.push({ name: name ?? `${sheets.length + 1}`, part })
-    },
-  })
+  const sheets = listParts(archive, 'xl/workbook.xml', 'sheet')
   const shared = readShared(archive)
-  const sections = new Sections()
-  for (const { name, part } of sheets) {
+  for (const [index, { name = `${index + 1}`, part }] of sheets.entries()) {
     if (sections.isFull) break
     readSheet(archive.read(part) ?? '', shared, sections)
     sections.end(`sheet ${name.slice(0, 64)}`)
   }
-  return sections.list
 }
 
 /** The shared strings, to which cells refer by number. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Extractor } from '../../../agents/extraction/extractor.ts'
-import { documentLimitBytes, Unreadable } from '../../../agents/extraction/format.ts'
+import { documentLimitBytes, formatOf, Unreadable } from '../../../agents/extraction/format.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Bytes } from '../../../bytes/bytes.ts'
 import type { Job } from '../../../jobs/jobs.ts'
@@ -91,10 +91,11 @@ export class Indexer {
     const skip = (error: string) => ({ state: 'skipped' as const, error, name, passages: [] })
     if (file === null || file.rev !== rev || file.blob.key === null) return skip('It was changed.')
     const { key, media_type, size } = file.blob
-    if (!this.#extractor.isReadable({ name, media_type })) return skip('It has a format that cannot be read.')
+    const format = formatOf({ name, media_type })
+    if (format === null) return skip('It has a format that cannot be read.')
     if (size > documentLimitBytes) return skip('It is larger than 20 MiB.')
     try {
-      const parts = await bytes.withFile(key, path => this.#extractor.read({ name, media_type, content: path }, signal))
+      const parts = await bytes.withFile(key, path => this.#extractor.read({ format, source: path }, signal))
       const passages = toPassages(parts ?? [])
       return { state: 'indexed', error: null, name, passages }
     } catch (error) {

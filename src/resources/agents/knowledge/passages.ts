@@ -1,4 +1,4 @@
-import type { ExtractedPart } from '../../../agents/extraction/extraction.ts'
+import type { ExtractedPart } from '../../../agents/extraction/format.ts'
 
 /** Characters of a passage, roughly, and of its overlap with the one before. A rule of the API. */
 const passageLength = 3_000

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import PQueue from 'p-queue'
 import { Extractor } from '../../../../agents/extraction/extractor.ts'
-import { Unreadable } from '../../../../agents/extraction/format.ts'
+import { formatOf, Unreadable } from '../../../../agents/extraction/format.ts'
 import type { RunRow } from '../../../../agents/runs/run.ts'
 import { cutBytes } from '../../../../agents/tools/result.ts'
 import type { Bytes } from '../../../../bytes/bytes.ts'
@@ -99,12 +99,13 @@ export class MaterialReader {
   }
 
   async #readText(blob: FileBlob, signal: AbortSignal): Promise<string | null> {
-    const { key, name, media_type } = blob
-    if (key === null || !this.#extractor.isReadable({ name, media_type })) return null
+    const { key } = blob
+    const format = formatOf(blob)
+    if (key === null || format === null) return null
     const content = await this.#bytes.open(key)
     if (content === null) return null
     try {
-      const parts = await this.#extractor.read({ name, media_type, content: await buffer(content) }, signal)
+      const parts = await this.#extractor.read({ format, source: await buffer(content) }, signal)
       return parts.length === 0 ? null : parts.map(({ text }) => text).join('\n\n')
     } catch (error) {
       if (error instanceof Unreadable) return null
