@@ -29,6 +29,9 @@ export const IdInput = z
   .transform(Number)
   .meta({ type: ['integer', 'string'] })
 
+/** An id in a query. */
+export const IdQuery = z.string().regex(idForm, 'must be an id').transform(Number)
+
 /** The `{id}` of a path. Anything that is not an integer names nothing, so it is a 404 and not a 422. */
 export const IdPath = z.object({ id: z.string() })
 
@@ -43,6 +46,11 @@ export const LineInput = (longest: number) =>
     .max(longest)
     .regex(/^\P{Cc}*$/u, 'must not contain control characters')
     .transform(text => (text === '' ? null : text))
+
+const isWebAddress = (text: string) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
+
+/** A URL in a request, trimmed. */
+export const WebAddressInput = z.string().trim().max(2048).refine(isWebAddress, 'must be an absolute http or https URL')
 
 /** Metadata in a request: an object of at most 64 KiB. */
 export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.stringify(value)) <= 65_536, {

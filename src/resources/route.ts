@@ -22,7 +22,7 @@ import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
 import type { KeptSearches } from './content/lists/kept-search.ts'
 import type { KnownPositions } from './content/lists/known-positions.ts'
-import type { Pings } from './webhooks/delivery/pings.ts'
+import type { Pings } from './webhooks/delivery.ts'
 
 /** The services of endpoints, made once by `src/node/server.ts`. */
 export interface Services {

@@ -10,7 +10,7 @@ const failure: Outcome = {
   duration_ms: 12.3,
   status_code: 500,
   body: '{"text":"what people wrote"}',
-  request: { url: 'https://example.com/secret-path', headers: { 'X-Service-Delivery': 'a-guid' } },
+  request: { url: 'https://example.com/secret-path', method: 'POST', headers: { 'X-Service-Delivery': 'a-guid' } },
   response: { status_code: 500, body: 'what the receiver wrote' },
 }
 

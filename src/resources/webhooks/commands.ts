@@ -1,13 +1,11 @@
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { openSecret, sealOldSecret, sealSecret } from './delivery/webhook-secret.ts'
+import { openSecret, sealSecret } from './delivery/webhook-secret.ts'
+import { showWebhook, type ShownWebhook } from './represent.ts'
 import { WebhookIsDisabled } from './schema.ts'
 import * as records from './delivery/record-store.ts'
 import * as store from './store.ts'
-
-/** A webhook in responses. The secret is not part of it, nor of the responses that are stored for repetition. */
-export type ShownWebhook = Omit<store.WebhookRow, 'secret' | 'old_secret' | 'old_secret_until'>
 
 /** Registers a webhook for the events committed from now on. */
 export const createWebhook = globalCommand(
@@ -19,7 +17,7 @@ export const createWebhook = globalCommand(
     const { triggers, is_enabled, retries } = webhook
     audit(work, { action: 'webhook_created', target: toTarget(webhook), after: { triggers, is_enabled, retries } })
     work.changed('webhook_changed', 'webhook', webhook.id)
-    return withoutSecret({ ...webhook, failing_since: null, disabled_reason: null })
+    return showWebhook({ ...webhook, failing_since: null, disabled_reason: null })
   },
 )
 
@@ -32,9 +30,8 @@ export interface WebhookChange {
 export const updateWebhook = globalCommand(
   'updateWebhook',
   async (work: GlobalWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
-    const before = await store.lockWebhook(work.sql, id)
-    if (before === null) throw NotFound()
-    const { secret = undefined } = change
+    const before = await requireWebhook(work, id)
+    const { secret } = change
     const sealed = secret === undefined ? before.secret : sealSecret(work.vault, secret, id)
     // A webhook that is enabled again starts with a clean record.
     const isRevived = change.is_enabled === true && !before.is_enabled
@@ -46,7 +43,7 @@ export const updateWebhook = globalCommand(
     const changed = differences(before, after, ['triggers', 'is_enabled', 'retries'])
     if (changed !== null) audit(work, { action: 'webhook_updated', target: toTarget(after), ...changed })
     work.changed('webhook_changed', 'webhook', id)
-    return withoutSecret(after)
+    return showWebhook(after)
   },
 )
 
@@ -57,19 +54,18 @@ const oldSecretMs = 24 * 3_600_000
 export const rotateSecret = globalCommand(
   'rotateSecret',
   async (work: GlobalWork, { id, secret }: { id: number; secret: string }): Promise<ShownWebhook> => {
-    const before = await store.lockWebhook(work.sql, id)
-    if (before === null) throw NotFound()
+    const before = await requireWebhook(work, id)
     const old = openSecret(work.vault, before.secret, id)
     const after = {
       ...before,
       secret: sealSecret(work.vault, secret, id),
-      old_secret: sealOldSecret(work.vault, old, id),
+      old_secret: sealSecret(work.vault, old, id, 'old_secret'),
       old_secret_until: new Date(work.now.getTime() + oldSecretMs),
     }
     await store.updateWebhook(work.sql, after)
     audit(work, { action: 'webhook_secret_rotated', target: toTarget(after) })
     work.changed('webhook_changed', 'webhook', id)
-    return withoutSecret(after)
+    return showWebhook(after)
   },
 )
 
@@ -92,8 +88,7 @@ export const disableFailing = globalCommand(
 
 /** Deletes a webhook with the records of its deliveries. */
 export const deleteWebhook = globalCommand('deleteWebhook', async (work: GlobalWork, id: number): Promise<void> => {
-  const webhook = await store.lockWebhook(work.sql, id)
-  if (webhook === null) throw NotFound()
+  const webhook = await requireWebhook(work, id)
   await store.removeWebhook(work.sql, id)
   audit(work, { action: 'webhook_deleted', target: toTarget(webhook) })
   work.changed('webhook_changed', 'webhook', id)
@@ -108,9 +103,7 @@ export interface Redelivery {
 export const redeliver = globalCommand(
   'redeliver',
   async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<records.DeliveryRow> => {
-    const stored = await store.lockWebhook(work.sql, webhook)
-    if (stored === null) throw NotFound()
-    if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
+    const stored = await requireEnabled(work, webhook)
     const copy = await records.copyDelivery(work.sql, { webhook, ref, now: work.now })
     if (copy === null) throw NotFound()
     audit(work, { action: 'delivery_repeated', target: toTarget(stored), after: { delivery: copy.id } })
@@ -132,9 +125,7 @@ const mostRedelivered = 1_000
 export const redeliverFailed = globalCommand(
   'redeliverFailed',
   async (work: GlobalWork, { webhook, since, until }: FailedRedelivery): Promise<number> => {
-    const stored = await store.lockWebhook(work.sql, webhook)
-    if (stored === null) throw NotFound()
-    if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
+    const stored = await requireEnabled(work, webhook)
     const wanted = { webhook, since, until, limit: mostRedelivered, now: work.now }
     const count = await records.copyFailed(work.sql, wanted)
     if (count === 0) return 0
@@ -149,7 +140,14 @@ function toTarget({ id, payload_url }: Pick<store.WebhookRow, 'id' | 'payload_ur
   return { type: 'webhook', id, name: new URL(payload_url).origin }
 }
 
-function withoutSecret(webhook: ShownWebhook): ShownWebhook {
-  const { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason } = webhook
-  return { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason }
+async function requireWebhook({ sql }: GlobalWork, id: number): Promise<store.WebhookRow> {
+  const webhook = await store.lockWebhook(sql, id)
+  if (webhook === null) throw NotFound()
+  return webhook
+}
+
+async function requireEnabled(work: GlobalWork, id: number): Promise<store.WebhookRow> {
+  const webhook = await requireWebhook(work, id)
+  if (!webhook.is_enabled) throw WebhookIsDisabled({ webhook: id })
+  return webhook
 }

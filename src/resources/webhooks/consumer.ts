@@ -28,11 +28,6 @@ export class Registrations {
     this.#sql = sql
   }
 
-  /** True where no webhook is enabled. */
-  get isEmpty(): boolean {
-    return this.#byTrigger.size === 0
-  }
-
   /** Reads the webhooks, now and whenever they change. Call it after the shared log was started. */
   async follow(sharedLog: SharedLog): Promise<void> {
     sharedLog.listen(async ({ type }) => {
@@ -56,13 +51,12 @@ export class Registrations {
 
   /** The webhooks that any of these events triggers, each once. */
   concerned(events: readonly AppEvent[]): Iterable<number> {
-    if (this.isEmpty) return []
+    if (this.#byTrigger.size === 0) return []
     return new Set(events.flatMap(event => this.#wanting(event) ?? []))
   }
 
   #wanting({ kind }: AppEvent): readonly number[] | undefined {
-    if (this.isEmpty || kind.trigger === undefined) return undefined
-    return this.#byTrigger.get(kind.trigger)
+    return kind.trigger === undefined ? undefined : this.#byTrigger.get(kind.trigger)
   }
 
   async #load(): Promise<void> {

@@ -2,12 +2,14 @@ import type { SharedLog } from '../../log/shared-log.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Deliverer } from './delivery/deliverer.ts'
 import { Egress } from '../../egress/egress.ts'
-import { createPings, type Pings } from './delivery/pings.ts'
+import { attempt, type Shipment } from './delivery/attempt.ts'
+import type { Outcome } from './delivery/store.ts'
+import { overloaded } from '../../lib/errors.ts'
 import { ReceiverPacer } from './delivery/receiver-pacer.ts'
 import { forgetDeliveries } from './delivery/retention.ts'
 import type { GlobalCommands } from '../../engine/global/global-commands.ts'
 import { server } from '../../auth/principal.ts'
-import { datesOf, type Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -43,11 +45,10 @@ interface DeliveryParts extends PayloadParts {
   signal: AbortSignal
 }
 
+export type Pings = ReturnType<typeof startDelivery>['pings']
+
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its jobs begin. */
-export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): {
-  deliverer: Deliverer
-  pings: Pings
-} {
+export function startDelivery({ registrations, settings, ...parts }: DeliveryParts) {
   const { apps, sharedLog, sql, vault, tracer, clock, log, signal } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
   const egress = new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) })
@@ -71,7 +72,16 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   sharedLog.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
   })
-  const pings = createPings({ egress, userAgent, deadlineMs, signal, now: datesOf(clock) })
+  const pings = {
+    /** An attempt at once, outside of the queues, for testing a receiver. */
+    async send(shipment: Shipment): Promise<Outcome> {
+      const startedAt = new Date(clock.now())
+      const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt })
+      // Aborted because the node stops.
+      if (outcome === null) throw overloaded()
+      return outcome
+    },
+  }
   return { deliverer, pings }
 }
 

@@ -1,8 +1,11 @@
 import { verbatim } from '../../api/json.ts'
-import type { ShownWebhook } from './commands.ts'
 import type { DeliveryRow, DeliverySummaryRow } from './delivery/record-store.ts'
+import type { WebhookRow } from './store.ts'
 
-export function showWebhook(webhook: ShownWebhook) {
+export type ShownWebhook = ReturnType<typeof showWebhook>
+
+/** A webhook in responses, and in those that are stored for repetition: without its secrets. */
+export function showWebhook(webhook: Omit<WebhookRow, 'secret' | 'old_secret' | 'old_secret_until'>) {
   const { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason } = webhook
   return { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason }
 }

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openOldSecret, openSecret } from './delivery/webhook-secret.ts'
+import { openSecret } from './delivery/webhook-secret.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { writeJson } from '../../api/json.ts'
 import { toId } from '../../api/reference.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
-import { keepRecords } from './delivery/retention.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { actorOf } from '../users/represent.ts'
 import { createWebhook, deleteWebhook, redeliver, redeliverFailed, rotateSecret, updateWebhook } from './commands.ts'
 import { showDelivery, showDeliverySummary, showWebhook } from './represent.ts'
@@ -40,7 +40,7 @@ const create = route('POST /api/webhooks', {
   async handle({ body, by, idempotencyKey }, { globalCommands }) {
     const { payload_url, triggers } = body
     const input = { payload_url, triggers, secret: null, is_enabled: true, retries: 0, ...toSettings(body) }
-    return reply(201, showWebhook(await globalCommands.run(createWebhook, by, input, idempotencyKey)))
+    return reply(201, await globalCommands.run(createWebhook, by, input, idempotencyKey))
   },
 })
 
@@ -72,7 +72,7 @@ const update = route('PATCH /api/webhooks/{id}', {
       ...(triggers !== undefined && { triggers }),
       ...toSettings(body),
     }
-    return reply(200, showWebhook(await globalCommands.run(updateWebhook, by, { id: toId(params.id), change })))
+    return reply(200, await globalCommands.run(updateWebhook, by, { id: toId(params.id), change }))
   },
 })
 
@@ -111,11 +111,7 @@ const listOfDeliveries = route('GET /api/webhooks/{id}/deliveries', {
   async handle({ params, query }, { sql }) {
     const webhook = toId(params.id)
     if ((await store.findWebhook(sql, webhook)) === null) throw NotFound()
-    const page = toPage(query, store.orderFields, 'id desc')
-    const filter = toFilter(query, webhook)
-    const count = await records.countDeliveries(sql, filter, page)
-    const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, filter, page)
-    return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
+    return reply(200, await listPage(sql, { ...query, webhook }))
   },
 })
 
@@ -151,11 +147,7 @@ const listAll = route('GET /api/deliveries', {
   query: AllDeliveryListing,
   replies: { 200: Deliveries },
   async handle({ query }, { sql }) {
-    const page = toPage(query, store.orderFields, 'id desc')
-    const filter = toFilter(query, query.webhook)
-    const count = await records.countDeliveries(sql, filter, page)
-    const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, filter, page)
-    return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
+    return reply(200, await listPage(sql, query))
   },
 })
 
@@ -183,7 +175,7 @@ const rotate = route('POST /api/webhooks/{id}/rotate', {
     // In the format of Standard Webhooks.
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const webhook = await globalCommands.run(rotateSecret, by, { id: toId(params.id), secret })
-    return reply(200, { ...showWebhook(webhook), secret })
+    return reply(200, { ...webhook, secret })
   },
 })
 
@@ -204,7 +196,7 @@ const test = route('POST /api/webhooks/{id}/test', {
     const outcome = await pings.send({
       url,
       secret: openSecret(vault, webhook.secret, id),
-      oldSecret: isOldGood ? openOldSecret(vault, webhook.old_secret, id) : null,
+      oldSecret: isOldGood ? openSecret(vault, webhook.old_secret, id, 'old_secret') : null,
       guid,
       trigger: ping,
       body: writeJson({ id: 0, action: ping, actor: actorOf(userCache.show(by.user), origin) }, 'string'),
@@ -214,9 +206,11 @@ const test = route('POST /api/webhooks/{id}/test', {
   },
 })
 
-/** Of one webhook, at most the kept records are listed. */
-function toFilter({ action, status, event, since, until }: DeliveryListing, webhook?: number): records.DeliveryFilter {
-  return { webhook, action, status, event, since, until, limit: keepRecords }
+async function listPage(sql: Sql, query: AllDeliveryListing): Promise<object> {
+  const page = toPage(query, store.orderFields, 'id desc')
+  const count = await records.countDeliveries(sql, query, page)
+  const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, query, page)
+  return toPagedList(page, count, deliveries.map(showDeliverySummary))
 }
 
 /** The given settings, from either spelling, with either form of empty values. */

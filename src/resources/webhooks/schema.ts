@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { IdQuery, Int, MomentInput, pagedList, Timestamp, WebAddressInput } from '../../api/shape.ts'
 import { Listing } from '../../api/page.ts'
 
 /** The triggers. More may be added: receivers must check the trigger before they process a delivery. */
@@ -22,15 +22,8 @@ const Trigger = z.enum(triggers)
 export const WebhookPath = z.object({ id: z.string() })
 export const DeliveryPath = WebhookPath.extend({ delivery: z.string().describe('Id or guid of a delivery') })
 
-const isWebAddress = (text: string) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
-
 const fields = {
-  payload_url: z
-    .string()
-    .trim()
-    .max(2048)
-    .refine(isWebAddress, 'must be an absolute http or https URL')
-    .describe('Where deliveries are posted to'),
+  payload_url: WebAddressInput.describe('Where deliveries are posted to'),
   triggers: z
     .array(Trigger)
     .min(1, 'must name at least one trigger')
@@ -89,17 +82,17 @@ export const Webhooks = pagedList(Webhook)
 
 export const WebhookListing = Listing
 
-const Id = z.string().regex(idForm, 'must be an id').transform(Number)
-
 export const DeliveryListing = Listing.extend({
   action: z.string().max(256).optional().describe('Only this action'),
   status: z.enum(['success', 'failure', 'queued']).optional().describe('Without it, all that was attempted for good'),
-  event: Id.optional().describe('Only of this event, the id in the payload'),
+  event: IdQuery.optional().describe('Only of this event, the id in the payload'),
   since: MomentInput.optional().describe('Attempted then or later'),
   until: MomentInput.optional().describe('Attempted before then'),
 })
-export type DeliveryListing = z.output<typeof DeliveryListing>
-export const AllDeliveryListing = DeliveryListing.extend({ webhook: Id.optional().describe('Only of this webhook') })
+export const AllDeliveryListing = DeliveryListing.extend({
+  webhook: IdQuery.optional().describe('Only of this webhook'),
+})
+export type AllDeliveryListing = z.output<typeof AllDeliveryListing>
 
 export const FailedRedelivery = z.object({
   status: z.literal('failure').describe('What is to be sent again'),

@@ -5,10 +5,6 @@ export const ToolName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
 
-const isWebAddress = (text: string) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
-
-export const AddressInput = z.string().trim().max(2048).refine(isWebAddress, 'must be an absolute http or https URL')
-
 const isHeaderName = (name: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name)
 const isHeaderValue = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 

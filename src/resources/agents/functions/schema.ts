@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { MetadataInput } from '../../../api/shape.ts'
+import { MetadataInput, WebAddressInput } from '../../../api/shape.ts'
 import { methods } from '../../../agents/tools/functions/function.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
-import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
+import { Headers, HeadersInput, ToolName } from '../children/address.ts'
 
 /** The most functions of one agent. */
 export const mostFunctions = 64
@@ -21,7 +21,7 @@ const ParametersInput = MetadataInput.refine(
 export const NewAgentFunction = z.object({
   name: ToolName.refine(name => name !== searchToolName, 'is reserved'),
   description: z.string().trim().min(1, 'must not be empty').max(4096),
-  url: AddressInput.describe('`{name}` segments are filled from the arguments'),
+  url: WebAddressInput.describe('`{name}` segments are filled from the arguments'),
   method: MethodInput.nullish(),
   headers: HeadersInput.nullish(),
   parameters: ParametersInput.nullish(),

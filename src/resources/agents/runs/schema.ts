@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../../api/shape.ts'
+import { IdQuery, Int, MomentInput, pagedList, Timestamp } from '../../../api/shape.ts'
 import { Listing } from '../../../api/page.ts'
 
 export const runStates = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'merged', 'expired'] as const
@@ -50,8 +50,8 @@ export const Runs = pagedList(Run)
 
 export const RunListing = Listing.pick({ skip: true, take: true, count_only: true }).extend({
   state: z.enum(runStates).optional(),
-  app: z.string().regex(idForm, 'must be an id').transform(Number).optional(),
-  user: z.string().regex(idForm, 'must be an id').transform(Number).optional().describe('Who asked'),
+  app: IdQuery.optional(),
+  user: IdQuery.optional().describe('Who asked'),
   error: z.string().max(64).optional(),
   since: MomentInput.optional(),
   until: MomentInput.optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { WebAddressInput } from '../../../api/shape.ts'
 import { problem } from '../../../lib/errors.ts'
-import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
+import { Headers, HeadersInput, ToolName } from '../children/address.ts'
 import type { ToolServerDefinition } from '../../../agents/tools/mcp/server.ts'
 
 /** The most tool servers of one agent. */
@@ -10,7 +11,7 @@ const approvalModes = ['always', 'never'] as const
 
 export const NewToolServer = z.object({
   name: ToolName.describe('Tells the server from others in tool calls'),
-  url: AddressInput,
+  url: WebAddressInput,
   description: z.string().trim().max(4096).nullish(),
   allowed_tools: z.array(z.string().trim().min(1).max(256)).max(256).nullish().describe('Absent: all'),
   approval_mode: z.enum(approvalModes).nullish().describe('Default: always'),

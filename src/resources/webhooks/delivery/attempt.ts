@@ -44,22 +44,18 @@ export interface AttemptOptions {
  * repeated.
  */
 export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
-  const { tracer = null } = options
-  if (tracer === null) return send(egress, shipment, options, null)
-  const span = startSpan(tracer, shipment)
+  const span = options.tracer ? startSpan(options.tracer, shipment) : null
   const outcome = await send(egress, shipment, options, span).catch((error: unknown) => {
-    span.end('fault')
+    span?.end('fault')
     throw error
   })
-  span.add({ 'http.response.status_code': outcome?.status_code ?? undefined })
-  span.end(
-    outcome === null
-      ? 'stopped'
-      : outcome.status === 'success'
-        ? undefined
-        : String(outcome.status_code ?? 'no answer'),
-  )
+  span?.add({ 'http.response.status_code': outcome?.status_code ?? undefined })
+  span?.end(outcome === null ? 'stopped' : errorOf(outcome))
   return outcome
+}
+
+function errorOf({ status, status_code }: Outcome): string | undefined {
+  return status === 'success' ? undefined : String(status_code ?? 'no answer')
 }
 
 /** Contains only the host: a receiver's path may be a secret. */

@@ -30,7 +30,8 @@ export class Deliverer {
   readonly #runs = new Map<number, Run>()
   /** Webhooks of which another node has the lease, as far as known: commits need not ask again before the next poll. */
   readonly #elsewhere = new Set<number>()
-  readonly #attempts = { success: 0, failure: 0 }
+  /** The attempts of this node, by outcome. */
+  readonly attempts = { success: 0, failure: 0 }
   readonly #failures: FailureLog
   #waiting = 0
   readonly #stopping = new AbortController()
@@ -59,11 +60,6 @@ export class Deliverer {
   async poll(): Promise<void> {
     this.#elsewhere.clear()
     for (const webhook of await listDue(this.#options.sql)) this.wake(webhook)
-  }
-
-  /** The attempts of this node, by outcome. */
-  get attempts(): Record<Outcome['status'], number> {
-    return this.#attempts
   }
 
   /** The number of queued deliveries, of all nodes, at the last count. */
@@ -96,7 +92,7 @@ export class Deliverer {
       stopping: this.#stopping.signal,
       cutting: this.#cutting.signal,
       observe: (outcome: Outcome) => {
-        this.#attempts[outcome.status]++
+        this.attempts[outcome.status]++
         if (outcome.status === 'failure') this.#failures.report(webhook, outcome)
       },
     }

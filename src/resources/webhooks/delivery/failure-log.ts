@@ -26,13 +26,9 @@ export class FailureLog {
       last.untold++
       return
     }
-    const delivery = (Object(request) as { headers?: Record<string, string> }).headers?.['X-Service-Delivery']
-    const reason = (response as { error?: string }).error
-    const facts = { webhook, delivery, code: status_code, reason }
-    this.#log.warn(
-      { ...facts, ms: Math.round(duration_ms), failures: (last?.untold ?? 0) + 1 },
-      'A delivery has failed',
-    )
+    const delivery = request?.headers['X-Service-Delivery']
+    const facts = { webhook, delivery, code: status_code, reason: response.error, ms: Math.round(duration_ms) }
+    this.#log.warn({ ...facts, failures: (last?.untold ?? 0) + 1 }, 'A delivery has failed')
     if (this.#told.size >= webhookLimit) this.#told.clear()
     this.#told.set(webhook, { atMs: now, untold: 0 })
   }

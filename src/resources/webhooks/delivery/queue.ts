@@ -6,10 +6,9 @@ import { attempt } from './attempt.ts'
 import type { Egress } from '../../../egress/egress.ts'
 import { AttemptsInFlight } from './attempts-in-flight.ts'
 import type { ReceiverPacer } from './receiver-pacer.ts'
-import { keepRecords } from './retention.ts'
 import { retryDelayMs } from './retry.ts'
 import * as store from './store.ts'
-import { openOldSecret, openSecret } from './webhook-secret.ts'
+import { openSecret } from './webhook-secret.ts'
 
 /** Makes the payload. Null where there is nothing left to send; rejects where a later attempt may work. */
 export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
@@ -184,7 +183,7 @@ export class Queue {
   async #attempt({ webhook_id, payload_url: url, guid, trigger, ...stored }: store.QueuedDelivery, body: string) {
     const { egress, vault, deadlineMs, userAgent, cutting: signal, tracer = null } = this.#options
     const secret = openSecret(vault, stored.secret, webhook_id)
-    const oldSecret = openOldSecret(vault, stored.old_secret, webhook_id)
+    const oldSecret = openSecret(vault, stored.old_secret, webhook_id, 'old_secret')
     const shipment = { url, secret, oldSecret, guid, trigger, body }
     const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now(), tracer })
     if (outcome !== null) this.#options.observe(outcome)
@@ -211,7 +210,7 @@ export class Queue {
       }
     }
     this.#attempts++
-    if (this.#attempts % trimEvery === 0) await store.removeSurplus(sql, webhook, keepRecords)
+    if (this.#attempts % trimEvery === 0) await store.removeSurplus(sql, webhook)
   }
 
   /** When a failed delivery is attempted again; null where it is not. */

@@ -1,7 +1,7 @@
 import { reviveDates } from '../../../engine/commit/revive.ts'
 import type { AppRow } from '../../../engine/state.ts'
 import { orderFields } from '../store.ts'
-import type { Outcome } from './store.ts'
+import { keepRecords, type Outcome } from './store.ts'
 import { batch } from '../../../postgres/batch.ts'
 import { orderBy } from '../../../postgres/order.ts'
 import type { Page } from '../../../api/page.ts'
@@ -63,10 +63,8 @@ export interface DeliverySummaryRow {
   due_at: Date | null
 }
 
-export interface DeliveryRow extends DeliverySummaryRow {
-  body: string | null
-  request: { url: string; method: string; headers: Record<string, string> } | null
-  response: { status_code?: number; headers?: Record<string, string>; body?: string; error?: string } | null
+export interface DeliveryRow extends DeliverySummaryRow, Pick<Outcome, 'body' | 'request'> {
+  response: Outcome['response'] | null
 }
 
 export interface DeliveryFilter {
@@ -78,11 +76,9 @@ export interface DeliveryFilter {
   /** The time of the attempt; of queued deliveries, of the event. */
   since?: Date | undefined
   until?: Date | undefined
-  /** The most attempts of one webhook that are listed. */
-  limit: number
 }
 
-/** One page of attempts, and of queued deliveries where these are asked for. */
+/** One page of attempts, and of queued deliveries where these are asked for. Of one webhook, at most the kept records. */
 export function listDeliveries(
   db: Db,
   filter: DeliveryFilter,
@@ -106,11 +102,11 @@ const summaryColumns = (db: Db) =>
   db`id, webhook_id, guid, event_id, action, status, delivered_at, duration_ms, status_code, attempts, due_at`
 
 /** Skips old records that have not been removed yet. Served by deliveries_webhook. */
-function newest(db: Db, { webhook, status, limit }: DeliveryFilter): Fragment {
+function newest(db: Db, { webhook, status }: DeliveryFilter): Fragment {
   const isOfStatus = status === 'queued' ? db`status = 'queued'` : db`status <> 'queued'`
   if (webhook === undefined) return db`(select * from deliveries where ${isOfStatus}) newest`
   return db`(
-    select * from deliveries where webhook_id = ${webhook} and ${isOfStatus} order by id desc limit ${limit}
+    select * from deliveries where webhook_id = ${webhook} and ${isOfStatus} order by id desc limit ${keepRecords}
   ) newest`
 }
 

@@ -6,9 +6,6 @@ import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus
 /** Days for which attempts are kept; no delivery waits for longer either. */
 const keepDays = 30
 
-/** The most attempts kept of one webhook. */
-export const keepRecords = 1_000
-
 /**
  * The most queued deliveries of one webhook; beyond, the oldest are dropped. A guess: half an hour at the default pace.
  */
@@ -32,7 +29,7 @@ export async function forgetDeliveries({ sql, past, log, signal }: RetentionOpti
   removed += await repeat(() => removeOrphans(sql, batchSize))
   for (const webhook of await listWebhookIds(sql)) {
     if (signal.aborted) return removed
-    await removeSurplus(sql, webhook, keepRecords)
+    await removeSurplus(sql, webhook)
     const lost = await repeat(() => removeOverflow(sql, webhook, queueLimit, batchSize))
     if (lost > 0) log.warn({ webhook, lost }, 'A receiver is too slow; its oldest deliveries were given up')
     removed += lost

@@ -136,8 +136,8 @@ export interface Outcome {
   duration_ms: number
   status_code: number | null
   body: string | null
-  request: object | null
-  response: object
+  request: { url: string; method: string; headers: Record<string, string> } | null
+  response: { status_code?: number; headers?: Record<string, string>; body?: string; error?: string }
 }
 
 /**
@@ -174,13 +174,16 @@ export async function countQueued(db: Db): Promise<number> {
   return row!.count
 }
 
-/** Removes the oldest attempts of a webhook beyond `keep`. Served by deliveries_webhook. */
-export async function removeSurplus(db: Db, webhook: number, keep: number): Promise<void> {
+/** The most attempts kept of one webhook. */
+export const keepRecords = 1_000
+
+/** Removes the oldest attempts of a webhook beyond those. Served by deliveries_webhook. */
+export async function removeSurplus(db: Db, webhook: number): Promise<void> {
   await db`
     delete from deliveries
     where webhook_id = ${webhook} and status <> 'queued' and id <= (
       select id from deliveries where webhook_id = ${webhook} and status <> 'queued'
-      order by id desc limit 1 offset ${keep}
+      order by id desc limit 1 offset ${keepRecords}
     )`
 }
 
