@@ -1,4 +1,5 @@
-export type RunState = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'merged' | 'expired'
+export const runStates = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'merged', 'expired'] as const
+export type RunState = (typeof runStates)[number]
 
 export type ItemType = 'message' | 'post' | 'comment'
 
@@ -29,12 +30,9 @@ export interface RunRow {
   asker_id: number
   conversation: string
   state: RunState
-  due_at: Date
   attempts: number
   retries: number
   keeps_text: boolean
-  leased_by: string | null
-  leased_until: Date | null
   provider: string | null
   model: string | null
   error: RunError | null

@@ -8,7 +8,7 @@ import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } fro
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
 import { functionStore, toRow } from './functions/kind.ts'
 import type { NewAgentFunction } from './functions/schema.ts'
-import { requireAgent } from './lock.ts'
+import { lockActive, lockAgent } from './find.ts'
 import { builtin, type AgentUpdate } from './schema.ts'
 import * as store from './store.ts'
 import type { AgentSettings } from './store.ts'
@@ -31,8 +31,7 @@ export const createAgent = globalCommand('createAgent', async (work: GlobalWork,
 export const updateAgent = globalCommand(
   'updateAgent',
   async (work: GlobalWork, { agent, given }: { agent: string; given: AgentChange }): Promise<Saved> => {
-    const stored = await requireAgent(work, agent)
-    if (stored.trashed_at !== null) throw NotFound()
+    const stored = await lockActive(work, agent)
     await update(work, stored, given)
     return { id: stored.id, isNew: false }
   },
@@ -67,7 +66,7 @@ export const upsertAgent = globalCommand(
  * nothing.
  */
 export const trashAgent = globalCommand('trashAgent', async (work: GlobalWork, agent: string): Promise<number> => {
-  const stored = await requireAgent(work, agent)
+  const stored = await lockAgent(work, agent)
   if (stored.trashed_at !== null) return stored.id
   await updateTrashed(work.sql, stored.id, work.now)
   await cancelRunsOfAgent(work.sql, stored.id, work.now)
@@ -77,7 +76,7 @@ export const trashAgent = globalCommand('trashAgent', async (work: GlobalWork, a
 })
 
 export const restoreAgent = globalCommand('restoreAgent', async (work: GlobalWork, agent: string) => {
-  const stored = await requireAgent(work, agent)
+  const stored = await lockAgent(work, agent)
   if (stored.trashed_at === null) return
   await updateTrashed(work.sql, stored.id, null)
   audit(work, { action: 'agent_restored', target: toTarget(stored) })
@@ -86,7 +85,7 @@ export const restoreAgent = globalCommand('restoreAgent', async (work: GlobalWor
 
 /** Deletes an agent with its functions and tool servers. Its content stays, by the deleted user. */
 export const deleteAgent = globalCommand('deleteAgent', async (work: GlobalWork, agent: string) => {
-  const stored = await requireAgent(work, agent)
+  const stored = await lockAgent(work, agent)
   await removeUser(work.sql, stored.id)
   audit(work, { action: 'agent_deleted', target: toTarget(stored) })
   work.changed('user_deleted', 'user', stored.id)
@@ -122,7 +121,7 @@ async function create(work: GlobalWork, given: NewAgent): Promise<number | null>
   const settings = await merge(work, blank, given)
   const id = await createProfile(work, { given: { ...toProfile(given), uid: given.uid }, isAgent: true })
   if (id === null) return null
-  await store.insertSettings(work.sql, id, settings)
+  await store.saveSettings(work.sql, id, settings)
   for (const row of (given.functions ?? []).map(toRow)) await functionStore.insert(work.sql, work.vault, id, row)
   return id
 }
@@ -136,7 +135,7 @@ async function update(work: GlobalWork, stored: StoredUser, given: AgentChange):
   }
   const settings = await merge(work, before, given)
   const isSet = !isDeepStrictEqual(settings, before)
-  if (isSet) await store.updateSettings(sql, stored.id, settings)
+  if (isSet) await store.saveSettings(sql, stored.id, settings)
   const areReplaced = await replaceFunctions(work, stored.id, given.functions)
   const changed = differences({ ...before, functions: false }, { ...settings, functions: areReplaced }, [
     'provider',

@@ -24,13 +24,9 @@ const create = route('POST /api/agents', {
   replies: { 201: Agent },
   async handle({ body, by, idempotencyKey, origin }, services) {
     const caller = { ...services, by, origin }
-    return reply(
-      201,
-      await showSaved(
-        await services.globalCommands.run(createAgent, by, await withPicture(body, caller), idempotencyKey),
-        caller,
-      ),
-    )
+    const given = await withPicture(body, caller)
+    const saved = await services.globalCommands.run(createAgent, by, given, idempotencyKey)
+    return reply(201, await showSaved(saved, caller))
   },
 })
 
@@ -58,9 +54,9 @@ const update = route('PATCH /api/agents/{agent}', {
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent },
   problems: [NotFound],
-  async handle({ params, body, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
-    const caller = { by, origin, sql, outboundQuota, bytes, renditions, outside, now }
-    const saved = await globalCommands.run(updateAgent, by, {
+  async handle({ params, body, by, origin }, services) {
+    const caller = { ...services, by, origin }
+    const saved = await services.globalCommands.run(updateAgent, by, {
       agent: params.agent,
       given: await withPicture(body, caller),
     })
@@ -75,9 +71,9 @@ const upsert = route('PUT /api/agents/{uid}', {
   body: AgentUpdate,
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent, 201: Agent },
-  async handle({ params, body, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
-    const caller = { by, origin, sql, outboundQuota, bytes, renditions, outside, now }
-    const saved = await globalCommands.run(upsertAgent, by, {
+  async handle({ params, body, by, origin }, services) {
+    const caller = { ...services, by, origin }
+    const saved = await services.globalCommands.run(upsertAgent, by, {
       uid: params.uid,
       given: await withPicture(body, caller),
     })

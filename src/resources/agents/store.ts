@@ -69,19 +69,15 @@ export async function findSettings(tx: Tx, agent: number): Promise<AgentSettings
   return row ?? null
 }
 
-export async function insertSettings(tx: Tx, agent: number, settings: AgentSettings): Promise<void> {
+/** Stores the settings of an agent, new or changed. */
+export async function saveSettings(tx: Tx, agent: number, settings: AgentSettings): Promise<void> {
   const { provider, model, instructions, knowledge, web_search, max_tokens } = settings
   await tx`
     insert into agents (user_id, provider, model, instructions, knowledge, web_search, max_tokens)
-    values (${agent}, ${provider}, ${model}, ${instructions}, ${knowledge}::bigint[], ${web_search}, ${max_tokens})`
-}
-
-export async function updateSettings(tx: Tx, agent: number, settings: AgentSettings): Promise<void> {
-  const { provider, model, instructions, knowledge, web_search, max_tokens } = settings
-  await tx`
-    update agents set provider = ${provider}, model = ${model}, instructions = ${instructions},
-      knowledge = ${knowledge}::bigint[], web_search = ${web_search}, max_tokens = ${max_tokens}
-    where user_id = ${agent}`
+    values (${agent}, ${provider}, ${model}, ${instructions}, ${knowledge}::bigint[], ${web_search}, ${max_tokens})
+    on conflict (user_id) do update set provider = excluded.provider, model = excluded.model,
+      instructions = excluded.instructions, knowledge = excluded.knowledge, web_search = excluded.web_search,
+      max_tokens = excluded.max_tokens`
 }
 
 /** The ids for references to files apps; others are missing. Served by apps_uid. */

@@ -54,22 +54,14 @@ export async function lockWebhook(tx: Tx, id: number): Promise<WebhookRow | null
   return row ?? null
 }
 
-export async function updateWebhook(tx: Tx, row: WebhookRow): Promise<void> {
-  const { id, payload_url, triggers, secret, is_enabled, retries } = row
-  const { old_secret, old_secret_until, failing_since, disabled_reason } = row
-  await tx`
-    update webhooks
-    set payload_url = ${payload_url}, triggers = ${triggers}, secret = ${secret}, is_enabled = ${is_enabled},
-      retries = ${retries}, old_secret = ${old_secret}, old_secret_until = ${old_secret_until},
-      failing_since = ${failing_since}, disabled_reason = ${disabled_reason}
-    where id = ${id}`
+export async function updateWebhook(tx: Tx, { id, ...columns }: WebhookRow): Promise<void> {
+  await tx`update webhooks set ${tx(columns)} where id = ${id}`
 }
 
-/** Removes a webhook with its deliveries; false where it does not exist. */
-export async function removeWebhook(tx: Tx, id: number): Promise<boolean> {
-  const { count } = await tx`delete from webhooks where id = ${id}`
+/** Removes a webhook with its deliveries. */
+export async function removeWebhook(tx: Tx, id: number): Promise<void> {
+  await tx`delete from webhooks where id = ${id}`
   await tx`delete from deliveries where webhook_id = ${id}`
-  return count > 0
 }
 
 export function listWebhooks(db: Db, page: Page<OrderField>): Promise<WebhookRow[]> {

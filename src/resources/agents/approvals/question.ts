@@ -5,8 +5,7 @@ import { lockRun, type Lease } from '../../../agents/runs/lease-store.ts'
 import { numbersForItem } from '../../items/writing/make.ts'
 import type { PreparedContent } from '../../items/writing/prepare.ts'
 import { findParent, makeReply, type Place } from '../runs/reply.ts'
-import { toExpiry } from './expiry.ts'
-import { insertApproval, tellApproval } from './store.ts'
+import { insertApproval, tellApproval, toExpiry } from './store.ts'
 
 /** Characters quoted of the model's text before the question. */
 const preambleLimit = 1_000

@@ -11,10 +11,8 @@ import type { Tx } from '../../../postgres/sql.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { openApp } from '../../apps/find.ts'
 import { showNamed } from '../runs/represent.ts'
-import { toExpiry } from './expiry.ts'
-import { decide, findApproval, listApprovals, type ApprovalRow } from './store.ts'
-
-const states = ['pending', 'approved', 'declined', 'lapsed'] as const
+import { Named } from '../runs/schema.ts'
+import { approvalStates, decide, findApproval, listApprovals, toExpiry, type ApprovalRow } from './store.ts'
 
 export const Approval = z
   .object({
@@ -23,12 +21,12 @@ export const Approval = z
     server: z.string(),
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
-    state: z.enum(states),
+    state: z.enum(approvalStates),
     item: z.object({ type: z.string(), id: Int }).describe('The reply that asks'),
     app: z.object({ id: Int }),
-    agent: z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() }),
+    agent: Named,
     note: z.string().optional(),
-    decided_by: z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() }).optional(),
+    decided_by: Named.optional(),
     decided_at: Timestamp.optional(),
     created_at: Timestamp,
     expires_at: Timestamp,
@@ -36,7 +34,7 @@ export const Approval = z
   .meta({ id: 'AgentApproval' })
 
 const ApprovalPath = z.object({ id: z.string() })
-const ApprovalListing = Range.extend({ state: z.enum(states).optional().describe('Default: pending') })
+const ApprovalListing = Range.extend({ state: z.enum(approvalStates).optional().describe('Default: pending') })
 const Decision = z.object({ approved: z.boolean(), note: z.string().trim().max(1_000).nullish() })
 
 const AlreadyDecided = problem(409, 'already-decided', 'Somebody has decided this before.')

@@ -3,9 +3,12 @@ import type { ItemType } from '../../../agents/runs/run.ts'
 import { batch } from '../../../postgres/batch.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Db } from '../../../postgres/sql.ts'
-import { lapseHours } from './expiry.ts'
 
-export type ApprovalState = 'pending' | 'approved' | 'declined' | 'lapsed'
+/** How long a question stays open. A rule of the API. */
+const lapseHours = 24
+
+export const approvalStates = ['pending', 'approved', 'declined', 'lapsed'] as const
+type ApprovalState = (typeof approvalStates)[number]
 
 /** A row of `agent_approvals`, with columns of its run. */
 export interface ApprovalRow {
@@ -70,6 +73,10 @@ export const tellApproval = batch<NewApproval>({
         ${approvalJson('r', `'pending'`)} as approval, r.created_at as at
       from ${rows} r join agent_runs a on a.id = r.run_id`),
 })
+
+export function toExpiry(createdAt: Date): Date {
+  return new Date(createdAt.getTime() + lapseHours * 3_600_000)
+}
 
 /** Draws the id of an approval, which its question names. */
 export async function drawApprovalId(db: Db): Promise<number> {
@@ -170,17 +177,16 @@ export async function decide(
 }
 
 /** Ends unanswered questions that have expired, with their runs, and questions of runs that have ended. */
-export async function lapse(db: Db): Promise<number> {
-  const { count } = await db`
+export async function lapse(db: Db): Promise<void> {
+  await db`
     update agent_approvals set state = 'lapsed', decided_at = now()
     where state = 'pending' and created_at < now() - make_interval(hours => ${lapseHours})`
-  const ended = await db`
+  await db`
     update agent_runs r set state = 'cancelled', ended_at = now()
     where r.state = 'waiting' and exists (select from agent_approvals a where a.run_id = r.id and a.state = 'lapsed')`
-  const declined = await db`
+  await db`
     update agent_approvals a set state = 'declined', decided_at = now() from agent_runs r
     where a.state = 'pending' and r.id = a.run_id and r.state not in ('queued', 'running', 'waiting')`
-  return count + ended.count + declined.count
 }
 
 /** A condition: an approval is open, or decided and not shown yet. Served by the partial indexes. */

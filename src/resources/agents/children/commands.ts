@@ -2,7 +2,7 @@ import { globalCommand, type GlobalWork } from '../../../engine/global/command.t
 import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { sealHeaders } from './headers.ts'
-import { requireActive } from '../lock.ts'
+import { lockActive } from '../find.ts'
 import type { ChildKind, ChildUpdate } from './kind.ts'
 import type { ChildRow, StoredChild } from './store.ts'
 
@@ -13,7 +13,8 @@ const shown = ['name', 'description', 'method', 'url', 'allowed_tools', 'approva
 export function childCommands<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
   kind: ChildKind<Row, New, Update>,
 ) {
-  const { noun, store, most, table } = kind
+  const { noun, store, most } = kind
+  const { table } = store
   /** The target type in the audit log. */
   const logged = table === 'agent_functions' ? 'function' : 'tool_server'
   const isTaken = () => invalid({ name: [`is taken by another ${noun.one}`] })
@@ -47,13 +48,13 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     add: globalCommand(
       `add_agent_${noun.one}`,
       async (work: GlobalWork, { agent, given }: { agent: string; given: New }): Promise<StoredChild<Row>> =>
-        insert(work, await requireActive(work, agent), given),
+        insert(work, (await lockActive(work, agent)).id, given),
     ),
     /** Changes a child, name included: absent members stay, null clears. 404 for an unknown name. */
     update: globalCommand(
       `update_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
-        const id = await requireActive(work, agent)
+        const { id } = await lockActive(work, agent)
         const before = await store.find(work.sql, id, name)
         if (before === null) throw NotFound()
         return save(work, id, before, given)
@@ -63,7 +64,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     put: globalCommand(
       `put_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: New }) => {
-        const id = await requireActive(work, agent)
+        const { id } = await lockActive(work, agent)
         if (given.name !== name) throw invalid({ name: ['must be the one in the path'] })
         const before = await store.find(work.sql, id, name)
         if (before === null) return { row: await insert(work, id, given), isNew: true }
@@ -73,7 +74,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     remove: globalCommand(
       `remove_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name }: { agent: string; name: string }) => {
-        const id = await requireActive(work, agent)
+        const { id } = await lockActive(work, agent)
         if (!(await store.remove(work.sql, id, name))) throw NotFound()
         audit(work, { action: `${logged}_removed`, target: { type: 'agent', id, name } })
         work.changed('agent_changed', 'user', id)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Headers } from './headers.ts'
-import type { ChildRow, childStore, ChildTable, StoredChild } from './store.ts'
+import type { ChildRow, childStore, StoredChild } from './store.ts'
 
 /** Changeable members of any child. */
 export interface ChildUpdate {
@@ -17,10 +17,9 @@ export interface ChildKind<Row extends ChildRow, New extends { name: string }, U
   noun: { one: string; many: string; article: string }
   /** The last segment of their path. */
   path: string
-  table: ChildTable
   /** The most of one agent. */
   most: number
-  shapes: { new: z.ZodType<New>; update: z.ZodType<Update>; shown: z.ZodType; list: z.ZodType }
+  shapes: { new: z.ZodType<New>; update: z.ZodType<Update>; shown: z.ZodType }
   /** A new child, with defaults. */
   toRow(given: New): Row
   /** The changed child: absent members stay, null clears. Without name and headers. */

@@ -77,7 +77,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     summary: `List the ${noun.many} of an agent`,
     auth: 'key',
     params: AgentPath,
-    replies: { 200: shapes.list },
+    replies: { 200: z.array(shapes.shown) },
     problems: [NotFound],
     async handle({ params }, { sql, vault }) {
       const rows = await store.list(sql, await requireAgentId(sql, params.agent))

@@ -23,6 +23,8 @@ export function childStore<Row extends ChildRow>(table: ChildTable, columns: rea
     tx`json_populate_record(null::${tx(table)}, ${JSON.stringify(row)}::text::json) r`
 
   return {
+    table,
+
     /** In the order of adding. */
     list: (db: Db, agent: number): Promise<Stored[]> =>
       db<Stored[]>`${selectAll(db)} where agent_id = ${agent} order by id`,

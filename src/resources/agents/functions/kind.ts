@@ -1,7 +1,7 @@
+import { verbatim } from '../../../api/json.ts'
 import type { ChildKind } from '../children/kind.ts'
 import { childStore } from '../children/store.ts'
-import { showFunction } from '../represent.ts'
-import { AgentFunction, AgentFunctions, FunctionUpdate, mostFunctions, NewAgentFunction } from './schema.ts'
+import { AgentFunction, FunctionUpdate, mostFunctions, NewAgentFunction } from './schema.ts'
 import type { FunctionDefinition } from '../../../agents/tools/functions/function.ts'
 
 /** A new function, with defaults. */
@@ -21,9 +21,8 @@ export const functionStore = childStore<FunctionDefinition>('agent_functions', [
 export const functionKind: ChildKind<FunctionDefinition, NewAgentFunction, FunctionUpdate> = {
   noun: { one: 'function', many: 'functions', article: 'a' },
   path: 'functions',
-  table: 'agent_functions',
   most: mostFunctions,
-  shapes: { new: NewAgentFunction, update: FunctionUpdate, shown: AgentFunction, list: AgentFunctions },
+  shapes: { new: NewAgentFunction, update: FunctionUpdate, shown: AgentFunction },
   toRow,
   change: (before, { description, method, url, parameters }) => ({
     ...before,
@@ -32,6 +31,6 @@ export const functionKind: ChildKind<FunctionDefinition, NewAgentFunction, Funct
     url: url ?? before.url,
     parameters: parameters === undefined ? before.parameters : parameters,
   }),
-  show: showFunction,
+  show: row => ({ ...row, headers: verbatim(row.headers), parameters: verbatim(row.parameters) }),
   store: functionStore,
 }

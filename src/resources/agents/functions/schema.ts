@@ -41,4 +41,3 @@ export const AgentFunction = z
     parameters: z.looseObject({}).optional(),
   })
   .meta({ id: 'AgentFunction' })
-export const AgentFunctions = z.array(AgentFunction)

@@ -1,7 +1,7 @@
 import { event, type EventType } from '../../../engine/event.ts'
 import type { RunAction, DeliveredApproval } from '../../../agents/runs/deliveries.ts'
 import { guids, type Kind } from '../../apps/kinds.ts'
-import { toExpiry } from '../approvals/expiry.ts'
+import { toExpiry } from '../approvals/store.ts'
 import type { ListedRun } from './list.ts'
 import { showRun } from './represent.ts'
 

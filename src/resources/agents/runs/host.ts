@@ -29,9 +29,8 @@ import { findAgent } from '../store.ts'
 import { findPassages, noTools, toBriefing, toOpaqueId } from './prompts/briefing.ts'
 import { readHistory } from './prompts/history.ts'
 import { toItemText } from './prompts/item-text.ts'
-import { toLine } from './prompts/prompt.ts'
 import { placeOfReply, postReply, toAuthor, toReplyKey } from './reply.ts'
-import type { Materials } from './prompts/turns.ts'
+import { toLine, type Materials } from './prompts/turns.ts'
 
 export interface HostSettings {
   /** Tokens of one request, estimated. */

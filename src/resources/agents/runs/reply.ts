@@ -9,7 +9,6 @@ import { endRuns, lockKept, queueEndDeliveries, type RunEnd } from '../../../age
 import type { Db } from '../../../postgres/sql.ts'
 import { insertAnnotations } from '../../annotations/store.ts'
 import { comment } from '../../comments/kind.ts'
-import type { ItemKind } from '../../items/kinds.ts'
 import { makeItem, numbersForItem } from '../../items/writing/make.ts'
 import { requireParent, type Parent, type ParentType } from '../../content/parent.ts'
 import { noParts, type ContentItem } from '../../items/parts.ts'
@@ -95,7 +94,7 @@ export function makeReply(
   parent: FoundParent,
 ): ContentItem {
   requireWrite(work.state, work.by, work.userCache)
-  return makeItem(work, kindOf(place), content, parent)
+  return makeItem(work, place.type === 'message' ? message : comment, content, parent)
 }
 
 /** The existing files, in the order of citation. */
@@ -103,8 +102,4 @@ async function listCited(db: Db, ids: readonly number[]): Promise<FileRow[]> {
   if (ids.length === 0) return []
   const files = await findFiles(db, ids)
   return ids.flatMap(id => files.get(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
-}
-
-function kindOf({ type }: Place): ItemKind {
-  return type === 'message' ? message : comment
 }

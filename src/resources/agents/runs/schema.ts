@@ -1,11 +1,10 @@
 import { z } from 'zod'
+import { runStates } from '../../../agents/runs/run.ts'
 import { problem } from '../../../lib/errors.ts'
 import { IdQuery, Int, MomentInput, pagedList, Timestamp } from '../../../api/shape.ts'
 import { Listing } from '../../../api/page.ts'
 
-export const runStates = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'merged', 'expired'] as const
-
-const Named = z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() })
+export const Named = z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() })
 const ItemRef = z.object({ type: z.enum(['message', 'post', 'comment']), id: Int })
 
 const runFields = {

@@ -1,8 +1,7 @@
+import { verbatim } from '../../../api/json.ts'
 import type { ChildKind } from '../children/kind.ts'
 import { childStore } from '../children/store.ts'
-import { showServer } from '../represent.ts'
-import { mostServers, NewToolServer, ToolServer, ToolServers, ToolServerUpdate } from './schema.ts'
-import type { ToolServerRow } from './schema.ts'
+import { mostServers, NewToolServer, ToolServer, ToolServerUpdate, type ToolServerRow } from './schema.ts'
 
 export const serverStore = childStore<ToolServerRow>('agent_servers', [
   'name',
@@ -16,9 +15,8 @@ export const serverStore = childStore<ToolServerRow>('agent_servers', [
 export const serverKind: ChildKind<ToolServerRow, NewToolServer, ToolServerUpdate> = {
   noun: { one: 'server', many: 'servers', article: 'a tool' },
   path: 'mcp',
-  table: 'agent_servers',
   most: mostServers,
-  shapes: { new: NewToolServer, update: ToolServerUpdate, shown: ToolServer, list: ToolServers },
+  shapes: { new: NewToolServer, update: ToolServerUpdate, shown: ToolServer },
   toRow: ({ name, url, description, allowed_tools, approval_mode, headers }) => ({
     name,
     url,
@@ -34,6 +32,6 @@ export const serverKind: ChildKind<ToolServerRow, NewToolServer, ToolServerUpdat
     allowed_tools: allowed_tools === undefined ? before.allowed_tools : allowed_tools,
     approval_mode: approval_mode === undefined ? before.approval_mode : (approval_mode ?? 'always'),
   }),
-  show: showServer,
+  show: row => ({ ...row, headers: verbatim(row.headers) }),
   store: serverStore,
 }

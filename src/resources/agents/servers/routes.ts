@@ -1,9 +1,10 @@
+import { isAllowed } from '../../../agents/tools/mcp/server.ts'
+import { verbatim } from '../../../api/json.ts'
 import { reply } from '../../../http/route.ts'
 import { route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { childRoutes, ChildPath } from '../children/routes.ts'
 import { requireAgentId } from '../find.ts'
-import { showTool } from '../represent.ts'
 import { serverKind, serverStore } from './kind.ts'
 import { OfferedTools, ToolServerFailed } from './schema.ts'
 
@@ -18,10 +19,10 @@ const listTools = route('GET /api/agents/{agent}/mcp/{name}/tools', {
     if (row === null) throw NotFound()
     const server = serverStore.open(vault, row)
     const tools = await outboundQuota.run(by, () => toolServers.list(server))
-    return reply(
-      200,
-      tools.map(tool => showTool(tool, server)),
-    )
+    const shown = tools.map(({ name, title, description, inputSchema }) => {
+      return { name, title, description, input_schema: verbatim(inputSchema), is_allowed: isAllowed(server, name) }
+    })
+    return reply(200, shown)
   },
 })
 

@@ -32,7 +32,6 @@ export const ToolServer = z
     headers: Headers.optional(),
   })
   .meta({ id: 'ToolServer' })
-export const ToolServers = z.array(ToolServer)
 
 /** All tools of a server, allowed or not. */
 export const OfferedTools = z.array(

@@ -1,7 +1,9 @@
 import type { Turn, UserPart } from '../../../../agents/providers/provider.ts'
 import { cutBytes } from '../../../../agents/tools/result.ts'
 import type { Said } from './history.ts'
-import { toLine } from './prompt.ts'
+
+/** Characters of a name that a model gets. */
+const nameLimit = 128
 
 /** The most tokens of earlier items. A guess. */
 const historyTokens = 8_000
@@ -119,6 +121,16 @@ function toBlock({ kind, name, n, text }: Material, tokens: number): string | nu
   if (kind === 'passage' || tokens < leastTokens) return null
   const bytes = (tokens - countTokens(wrap(cutMark)) - 1) * 3
   return bytes <= 0 ? null : wrap(cutBytes(safe, bytes) + cutMark)
+}
+
+/** A name in one line, without quotes, so that it gives no orders and ends no sentence. */
+export function toLine(name: string): string {
+  return name
+    .replace(/["'“”„«»`]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, nameLimit)
+    .toWellFormed()
 }
 
 function toAttribute(name: string): string {
