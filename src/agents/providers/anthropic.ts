@@ -3,7 +3,7 @@ import { parseArguments } from './call-arguments.ts'
 import type { Call, CallResult, ModelEvent, ModelRequest, Provider, UserPart } from './provider.ts'
 import { toOwnTurns } from './turns.ts'
 import { failedMidway, unreadable } from './wire/failure.ts'
-import { count, readFields, record, text } from './wire/fields.ts'
+import { count, loose, readFields, record, text } from './wire/fields.ts'
 import { parseJson, type Vendor } from './wire/vendor.ts'
 
 /** The most searches of one answer: the example in Anthropic's documentation. */
@@ -15,14 +15,14 @@ const StreamEvent = z.object({
   type: text,
   index: count,
   message: record({ usage: z.unknown().optional() }),
-  content_block: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  content_block: loose,
   delta: record({
     type: text,
     text,
     partial_json: text,
     thinking: text,
     signature: text,
-    citation: z.record(z.string(), z.unknown()).optional().catch(undefined),
+    citation: loose,
     stop_reason: text,
   }),
   usage: z.unknown().optional(),

@@ -3,34 +3,26 @@ import type { Log } from '../../lib/log.ts'
 import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from './provider.ts'
 import { countCalls, toOwnTurns, toResultText } from './turns.ts'
 import { toFailure, unreadable } from './wire/failure.ts'
-import { count, readFields, record, text } from './wire/fields.ts'
+import { count, list, loose, readFields, record, text, tolerant } from './wire/fields.ts'
 import { parseJson, type Vendor } from './wire/vendor.ts'
 
 const filtered = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'])
 
 const Part = z.looseObject({
   text,
-  thought: z.boolean().optional().catch(undefined),
-  functionCall: record({ id: text, name: text, args: z.looseObject({}).optional().catch(undefined) }),
+  thought: tolerant(z.boolean()),
+  functionCall: record({ id: text, name: text, args: loose }),
 })
 type Part = z.infer<typeof Part>
 
 const StreamEvent = z.object({
-  candidates: z
-    .array(
-      z.object({
-        content: record({ parts: z.array(z.unknown()).optional().catch(undefined) }),
-        finishReason: text,
-        groundingMetadata: record({
-          groundingChunks: z
-            .array(z.object({ web: record({ uri: text, title: text }) }))
-            .optional()
-            .catch(undefined),
-        }),
-      }),
-    )
-    .optional()
-    .catch(undefined),
+  candidates: list(
+    z.object({
+      content: record({ parts: list(z.unknown()) }),
+      finishReason: text,
+      groundingMetadata: record({ groundingChunks: list(z.object({ web: record({ uri: text, title: text }) })) }),
+    }),
+  ),
   promptFeedback: record({ blockReason: text }),
   usageMetadata: record({
     promptTokenCount: count,

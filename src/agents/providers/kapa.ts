@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listMaterial } from './material.ts'
 import { ProviderFailed, type ModelRequest, type Provider } from './provider.ts'
-import { readFields, text } from './wire/fields.ts'
+import { list, readFields, text } from './wire/fields.ts'
 import type { Vendor, VendorAnswer } from './wire/vendor.ts'
 
 /** The most characters of a question, by the specification of agents. */
@@ -10,10 +10,7 @@ const queryLimit = 8_000
 const Answer = z.object({
   answer: text,
   thread_id: text,
-  relevant_sources: z
-    .array(z.object({ source_url: text, title: text }))
-    .optional()
-    .catch(undefined),
+  relevant_sources: list(z.object({ source_url: text, title: text })),
 })
 
 /**

@@ -1,34 +1,22 @@
 import { z } from 'zod'
 import type { Call, ModelEvent } from '../provider.ts'
 import { failedMidway, unreadable } from '../wire/failure.ts'
-import { count, readFields, record, text } from '../wire/fields.ts'
+import { count, list, readFields, record, text, tolerant } from '../wire/fields.ts'
 
 const ToolCall = z.looseObject({
   index: count,
   id: text,
-  function: z
-    .looseObject({
-      name: text,
-      arguments: z
-        .union([z.string(), z.looseObject({})])
-        .optional()
-        .catch(undefined),
-    })
-    .optional()
-    .catch(undefined),
+  function: tolerant(z.looseObject({ name: text, arguments: tolerant(z.union([z.string(), z.looseObject({})])) })),
 })
 
 const Message = record({
   content: text,
   refusal: text,
-  tool_calls: z.array(ToolCall).optional().catch(undefined),
+  tool_calls: list(ToolCall),
 })
 
 const Chunk = z.object({
-  choices: z
-    .array(z.object({ delta: Message, message: Message, finish_reason: text }))
-    .optional()
-    .catch(undefined),
+  choices: list(z.object({ delta: Message, message: Message, finish_reason: text })),
   usage: record({
     prompt_tokens: count,
     completion_tokens: count,

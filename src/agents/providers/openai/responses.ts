@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from '../provider.ts'
 import { toOwnTurns, toResultText } from '../turns.ts'
 import { failedMidway, unreadable } from '../wire/failure.ts'
-import { count, readFields, record, text } from '../wire/fields.ts'
+import { count, list, loose, readFields, record, text } from '../wire/fields.ts'
 import { parseJson, type Vendor } from '../wire/vendor.ts'
 
 const retryableErrors = new Set(['rate_limit_exceeded', 'server_error'])
@@ -11,9 +11,9 @@ const StreamEvent = z.object({
   type: text,
   delta: text,
   annotation: record({ type: text, url: text, title: text }),
-  item: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  item: loose,
   response: record({
-    output: z.array(z.record(z.string(), z.unknown())).optional().catch(undefined),
+    output: list(z.record(z.string(), z.unknown())),
     usage: record({
       input_tokens: count,
       output_tokens: count,
