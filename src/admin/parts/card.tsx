@@ -21,3 +21,13 @@ export function Card({ title, actions, children }: CardProps) {
     </section>
   )
 }
+
+/** A figure that is seen at once, with what it counts; in full where the pointer is. */
+export function Figure({ name, value, title }: { name: string; value: ComponentChildren; title?: string }) {
+  return (
+    <div class="card">
+      <span class="muted small">{name}</span>
+      <strong title={title}>{value ?? '–'}</strong>
+    </div>
+  )
+}

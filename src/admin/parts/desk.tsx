@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 const noticeMs = 6_000
 
 /** Opens dialogs and notices over the view. */
-export interface Desk {
+interface Desk {
   /** Shows the dialog that `make` returns until it is closed. */
   open(make: (close: () => void) => ComponentChildren): void
   /** Shows a notice for a while. */

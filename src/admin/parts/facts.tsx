@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-export type Fact = [name: string, value: ComponentChildren] | false
+type Fact = [name: string, value: ComponentChildren] | false
 
 /** What is known of one thing: names and values. */
 export function Facts({ facts }: { facts: Fact[] }) {

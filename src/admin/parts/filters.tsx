@@ -62,6 +62,12 @@ export const trash = choice('trashed', texts.list.trash, [
   { value: 'true', title: texts.list.onlyTrash },
 ])
 
+/** What the API is asked for by the filters of the address. */
+export function useChosen(filters: Filter[]): Record<string, string | undefined> {
+  const { query } = usePlace()
+  return Object.fromEntries(filters.map(({ name, toQuery }) => [name, toQuery(query.get(name) ?? '')]))
+}
+
 /** What narrows a list down. Each of them is in the address. */
 export function Filters({ filters }: { filters: Filter[] }) {
   const { query } = usePlace()

@@ -1,7 +1,8 @@
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { Refusal } from '../server/refusal.ts'
+import { toRefusal, type Refusal } from '../server/refusal.ts'
 import { texts } from '../texts.ts'
+import { useDesk } from './desk.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
 
@@ -53,15 +54,18 @@ interface FormProps {
   submit: string
   isDangerous?: boolean
   isDisabled?: boolean
-  /** Does what is asked for. What it rejects with is shown; fields show what is wrong with them. */
-  onSubmit: (values: Values) => Promise<void>
+  /**
+   * Does what is asked for. Its result is shown in a notice, and what it rejects with below the fields, which show what is
+   * wrong with them.
+   */
+  onSubmit: (values: Values) => Promise<string | void>
   onCancel?: () => void
-  class?: string
   children: ComponentChildren
 }
 
 /** Fields, and a button that does something with them. */
-export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, class: name = '', children }: FormProps) {
+export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, children }: FormProps) {
+  const desk = useDesk()
   const [failure, setFailure] = useState<Refusal>()
   const [isBusy, setBusy] = useState(false)
   const send = async (event: SubmitEvent) => {
@@ -70,7 +74,8 @@ export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, clas
     setBusy(true)
     setFailure(undefined)
     try {
-      await onSubmit(values)
+      const notice = await onSubmit(values)
+      if (notice) desk.notify(notice)
     } catch (error) {
       setFailure(toRefusal(error))
     } finally {
@@ -78,7 +83,7 @@ export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, clas
     }
   }
   return (
-    <form class={`form ${name}`} onSubmit={send}>
+    <form class="form" onSubmit={send}>
       <ErrorsContext.Provider value={failure?.errors ?? {}}>{children}</ErrorsContext.Provider>
       {failure && <Failure refusal={failure} />}
       <footer class="actions">
@@ -95,33 +100,26 @@ export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, clas
   )
 }
 
-interface FormDialogProps extends FormProps {
-  title: string
+/** What the dialog of a view is given. */
+export interface DialogProps {
+  /** Called when something was changed. */
+  onDone: () => void
   close: () => void
 }
 
 /** A form in a dialog, which closes when it is done. */
-export function FormDialog({ title, close, onSubmit, ...form }: FormDialogProps) {
+export function FormDialog({ title, close, onSubmit, ...form }: FormProps & { title: string; close: () => void }) {
   return (
     <Dialog title={title} onClose={close}>
       <Form
         {...form}
         onCancel={close}
         onSubmit={async values => {
-          await onSubmit(values)
+          const notice = await onSubmit(values)
           close()
+          return notice
         }}
       />
     </Dialog>
-  )
-}
-
-/** What went wrong, as a refusal: also where the page itself could not read what was typed. */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error
-  return new Refusal(
-    422,
-    { title: texts.failure.title, detail: error instanceof Error ? error.message : `${error}` },
-    '',
   )
 }

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../server/server.ts'
-import type { Resource } from '../server/use-load.ts'
-import { useResource } from '../server/use-resource.ts'
+import { useResource, type Resource } from '../server/use-resource.ts'
 import type { Paged } from '../server/wire.ts'
 import { texts } from '../texts.ts'
 import { Card } from './card.tsx'
-import { Filters, type Filter } from './filters.tsx'
+import { Filters, useChosen, type Filter } from './filters.tsx'
 import { Loaded } from './loaded.tsx'
 import { Pager, pageSize } from './pager.tsx'
 import { usePlace } from '../place.tsx'
-import { Empty, Table, type Column } from './table.tsx'
+import { Table, type Column } from './table.tsx'
 
-export interface ListProps<Row extends { id: number | string }> {
+interface ListProps<Row> {
+  of: Resource<Paged<Row>>
   /** What is listed, for readers of screens. */
   label: string
   columns: Column<Row>[]
@@ -23,29 +23,18 @@ export interface ListProps<Row extends { id: number | string }> {
 
 /** The page of a list that the address asks for: filters are parameters of the API under their own names. */
 export function useList<Row, Page extends Paged<Row> = Paged<Row>>(
-  path: string | null,
+  path: string,
   filters: Filter[] = [],
-  { query = {}, everyMs }: { query?: Query; everyMs?: number } = {},
+  { query, isLive = false }: { query?: Query; isLive?: boolean } = {},
 ): Resource<Page> {
   const place = usePlace()
-  const chosen: Query = {}
-  for (const filter of filters) chosen[filter.name] = filter.toQuery(place.query.get(filter.name) ?? '')
   const skip = Number(place.query.get('skip')) || 0
-  return useResource<Page>(path, {
-    query: { ...query, ...chosen, skip, take: pageSize },
-    ...(everyMs !== undefined && { everyMs }),
-  })
+  return useResource<Page>(path, { query: { ...query, ...useChosen(filters), skip, take: pageSize }, isLive })
 }
 
 /** A list of the API: filters, a page of rows, and the way to the other pages. */
-export function List<Row extends { id: number | string }>({
-  of,
-  label,
-  columns,
-  filters = [],
-  empty,
-  children,
-}: ListProps<Row> & { of: Resource<Paged<Row>> }) {
+export function List<Row extends { id: number | string }>(props: ListProps<Row>) {
+  const { of, label, columns, filters = [], empty, children } = props
   const { query } = usePlace()
   const isFiltered = filters.some(({ name }) => query.has(name))
   return (
@@ -59,11 +48,14 @@ export function List<Row extends { id: number | string }>({
       <Loaded of={of}>
         {({ data = [], count }) => (
           <>
-            {data.length === 0 ? (
-              <Empty text={isFiltered ? texts.list.noMatch : empty} />
-            ) : (
-              <Table label={label} columns={columns} rows={data} keyOf={({ id }) => id} isStale={of.isLoading} />
-            )}
+            <Table
+              label={label}
+              columns={columns}
+              rows={data}
+              empty={isFiltered ? texts.list.noMatch : empty}
+              keyOf={({ id }) => id}
+              isStale={of.isLoading}
+            />
             <Pager count={count} shown={data.length} />
           </>
         )}

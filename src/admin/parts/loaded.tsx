@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Resource } from '../server/use-load.ts'
+import type { Resource } from '../server/use-resource.ts'
 import { Failure } from './failure.tsx'
 import { Heading, type HeadingProps } from './heading.tsx'
 import { TableSkeleton } from './table.tsx'

@@ -28,7 +28,7 @@ export function SecretDialog({ title, text, value, close }: SecretProps) {
 }
 
 /** A value that can be copied, by a button or by hand. */
-export function Copyable({ value }: { value: string }) {
+function Copyable({ value }: { value: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     // Over plain HTTP browsers have no clipboard: then it is selected, to be copied by hand.

@@ -12,17 +12,25 @@ export interface Column<Row> {
   isActions?: boolean
 }
 
+/** The column of what can be done with a row. */
+export function actions<Row>(show: Column<Row>['show']): Column<Row> {
+  return { title: texts.list.actions, isActions: true, show }
+}
+
 interface TableProps<Row> {
   label: string
   columns: Column<Row>[]
   rows: Row[]
+  /** What stands there where there are no rows. */
+  empty?: string
   keyOf: (row: Row) => string | number
   /** What is shown belongs to an earlier question. */
   isStale?: boolean
 }
 
 /** Rows under titles; where there is no room, a card for each row. */
-export function Table<Row>({ label, columns, rows, keyOf, isStale = false }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, empty, keyOf, isStale = false }: TableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return <Empty text={empty} />
   return (
     <table class={isStale ? 'table stale' : 'table'} aria-label={label} aria-busy={isStale}>
       <thead>
@@ -39,7 +47,7 @@ export function Table<Row>({ label, columns, rows, keyOf, isStale = false }: Tab
           <tr key={keyOf(row)}>
             {columns.map(column => (
               <td key={column.title} data-title={column.title} class={classOf(column)}>
-                <div>{column.show(row)}</div>
+                <div class={column.isActions ? 'actions' : undefined}>{column.show(row)}</div>
               </td>
             ))}
           </tr>
@@ -67,11 +75,10 @@ export function TableSkeleton({ rows = 5 }: { rows?: number }) {
 }
 
 /** Where there is nothing: what it would be, and how to get it. */
-export function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
+export function Empty({ text }: { text: string }) {
   return (
     <div class="empty">
       <p class="muted">{text}</p>
-      {children}
     </div>
   )
 }

@@ -1,9 +1,7 @@
 import { usePlace } from '../place.tsx'
 import { useServer } from '../server/server.ts'
 import { texts } from '../texts.ts'
-import { ActButton } from './act-button.tsx'
-import { ConfirmButton } from './confirm-button.tsx'
-import { useDesk } from './desk.tsx'
+import { ActButton, ConfirmButton } from './buttons.tsx'
 import { nameOf } from './names.tsx'
 
 interface TrashActionsProps {
@@ -25,7 +23,6 @@ interface TrashActionsProps {
 /** Moves something with a name into the trash and out of it, or deletes it for good. */
 export function TrashActions({ of: row, list, texts: own, onDone }: TrashActionsProps) {
   const server = useServer()
-  const desk = useDesk()
   const { go } = usePlace()
   const path = `${list}/${row.id}`
   const restore = async () => {
@@ -35,22 +32,20 @@ export function TrashActions({ of: row, list, texts: own, onDone }: TrashActions
   }
   const trash = async () => {
     await server.post(`${path}/trash`)
-    desk.notify(own.trashedNotice)
     onDone()
+    return own.trashedNotice
   }
   const remove = async () => {
     await server.remove(path)
-    desk.notify(own.deletedNotice)
     go(list)
+    return own.deletedNotice
   }
   return (
     <>
       {row.is_trashed ? (
         <ActButton act={restore}>{texts.restore}</ActButton>
       ) : (
-        <ConfirmButton title={own.trash} text={own.trashHint} submit={texts.trash} onConfirm={trash}>
-          {texts.trash}
-        </ConfirmButton>
+        <ConfirmButton title={own.trash} text={own.trashHint} submit={texts.trash} onConfirm={trash} />
       )}
       <ConfirmButton
         isDangerous
@@ -59,9 +54,7 @@ export function TrashActions({ of: row, list, texts: own, onDone }: TrashActions
         submit={texts.remove}
         typed={{ name: nameOf(row), otherwise: row.uid ?? String(row.id) }}
         onConfirm={remove}
-      >
-        {texts.remove}
-      </ConfirmButton>
+      />
     </>
   )
 }

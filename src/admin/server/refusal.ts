@@ -3,9 +3,7 @@ import { texts } from '../texts.ts'
 interface ProblemDetails {
   title?: string
   detail?: string
-  code?: string
   errors?: Record<string, string[]>
-  trace_id?: string
 }
 
 /** Why a call was not done: the server's problem details, or that there was no answer at all. */
@@ -13,17 +11,15 @@ export class Refusal extends Error {
   /** 0 without a response. */
   readonly status: number
   readonly title: string
-  readonly code: string
   /** What is wrong with which field. */
   readonly errors: Record<string, string[]>
   /** The id of the request in the server's log; empty without a response. */
   readonly requestId: string
 
-  constructor(status: number, { title, detail, code, errors }: ProblemDetails, requestId: string) {
+  constructor(status: number, { title, detail, errors }: ProblemDetails, requestId = '') {
     super(detail ?? title ?? texts.failure.unknown)
     this.status = status
     this.title = title ?? texts.failure.title
-    this.code = code ?? ''
     this.errors = errors ?? {}
     this.requestId = requestId
   }
@@ -35,7 +31,7 @@ export class Refusal extends Error {
   }
 
   static unreachable(): Refusal {
-    return new Refusal(0, { title: texts.failure.unreachable, detail: texts.failure.unreachableHint }, '')
+    return new Refusal(0, { title: texts.failure.unreachable, detail: texts.failure.unreachableHint })
   }
 }
 
@@ -46,4 +42,10 @@ export function remedyFor({ status, requestId }: Refusal): string | null {
     return requestId === '' ? texts.failure.ofServer : `${texts.failure.ofServer} ${texts.failure.inLog}`
   if (status === 404) return texts.failure.gone
   return null
+}
+
+/** What went wrong, as a refusal: also where the page itself could not read what was typed. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  return new Refusal(422, { title: texts.failure.title, detail: error instanceof Error ? error.message : `${error}` })
 }

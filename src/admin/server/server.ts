@@ -2,6 +2,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { base } from '../base.ts'
 import { Refusal } from './refusal.ts'
+import type { AdminSession } from './shapes.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -10,7 +11,7 @@ export type Query = Record<string, string | number | boolean | undefined>
 interface CallOptions {
   query?: Query
   body?: unknown
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -25,18 +26,18 @@ export class Server {
   }
 
   get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-    return this.#call('GET', path, { query, ...(signal && { signal }) })
+    return this.#call('GET', path, { query, signal })
   }
 
   post<T = void>(path: string, body: unknown = {}): Promise<T> {
     return this.#call('POST', path, { body })
   }
 
-  put<T = void>(path: string, body: unknown = {}): Promise<T> {
+  put(path: string, body: unknown): Promise<void> {
     return this.#call('PUT', path, { body })
   }
 
-  patch<T = void>(path: string, body: unknown): Promise<T> {
+  patch(path: string, body: unknown): Promise<void> {
     return this.#call('PATCH', path, { body })
   }
 
@@ -49,7 +50,7 @@ export class Server {
     return send('POST', '/session', { body: { api_key } })
   }
 
-  session<T>(): Promise<T> {
+  session(): Promise<AdminSession> {
     return send('GET', '/session', {})
   }
 
@@ -61,7 +62,6 @@ export class Server {
   /** A list as lines of JSON, to be saved. */
   async download(path: string, query: Query): Promise<Blob> {
     const response = await ask('GET', `/api${path}`, { query }, 'application/x-ndjson')
-    if (!response.ok) throw await Refusal.read(response)
     return response.blob()
   }
 
@@ -85,7 +85,6 @@ async function send<T>(method: Method, path: string, { signal, ...options }: Cal
   signal?.addEventListener('abort', giveUp)
   try {
     const response = await ask(method, path, { ...options, signal: asked.signal }, 'application/json')
-    if (!response.ok) throw await Refusal.read(response)
     // A call that answers nothing is declared with `void`.
     return (response.status === 204 ? undefined : await response.json()) as T
   } catch (error) {
@@ -103,21 +102,21 @@ async function ask(method: Method, path: string, { query = {}, body, signal }: C
     if (value !== undefined && value !== '') search.set(name, String(value))
   }
   const target = search.size === 0 ? `${base}${path}` : `${base}${path}?${search}`
-  try {
-    return await fetch(target, {
-      method,
-      headers: {
-        Accept: accept,
-        Prefer: 'scalars=number',
-        'X-Parley-Admin': '1',
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    })
-  } catch {
+  const response = await fetch(target, {
+    method,
+    headers: {
+      Accept: accept,
+      Prefer: 'scalars=number',
+      'X-Parley-Admin': '1',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+  }).catch(() => {
     throw Refusal.unreachable()
-  }
+  })
+  if (!response.ok) throw await Refusal.read(response)
+  return response
 }
 
 export const ServerContext = createContext<Server | null>(null)

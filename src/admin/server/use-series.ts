@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useServer } from './server.ts'
 import type { FigureName, Series } from './shapes.ts'
-import { useLoad, type Resource } from './use-load.ts'
+import { useLoad, type Resource } from './use-resource.ts'
 
 /** How often nodes write their figures down. */
 const samplePeriodMs = 60_000
@@ -40,7 +40,7 @@ export function useSeries(names: readonly FigureName[], span: Span): Resource<Fi
     )
     return { byName: Object.fromEntries(series), from, to, step }
   }
-  return useLoad(`${names.join()} ${span} ${minute}`, load, null)
+  return useLoad(`${names.join()} ${span} ${minute}`, load)
 }
 
 /** Counts minutes, while the page can be seen. */

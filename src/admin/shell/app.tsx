@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { DeskProvider } from '../parts/desk.tsx'
-import { Refusal } from '../server/refusal.ts'
+import type { Refusal } from '../server/refusal.ts'
 import { Server, ServerContext } from '../server/server.ts'
 import type { AdminSession } from '../server/shapes.ts'
 import { texts } from '../texts.ts'
@@ -26,10 +26,10 @@ export function App() {
 
   const open = useCallback(async () => {
     try {
-      setShown({ state: 'signed-in', session: await server.session<AdminSession>() })
+      setShown({ state: 'signed-in', session: await server.session() })
     } catch (error) {
-      const isStranger = error instanceof Refusal && error.status === 401
-      const refusal = error instanceof Refusal ? error : Refusal.unreachable()
+      const refusal = error as Refusal
+      const isStranger = refusal.status === 401
       setShown({ state: 'signed-out', hadSession: false, ...(!isStranger && { refusal }) })
     }
   }, [server])

@@ -1,7 +1,8 @@
 import { Icon, type IconName } from '../parts/icon.tsx'
-import { texts } from '../texts.ts'
-import { ReferenceLink } from './reference-link.tsx'
+import type { Setting } from '../server/shapes.ts'
+import { useResource } from '../server/use-resource.ts'
 import { Link } from '../place.tsx'
+import { texts } from '../texts.ts'
 
 interface Entry {
   to: string
@@ -74,5 +75,20 @@ export function Navigation({ path }: { path: string }) {
         </div>
       ))}
     </nav>
+  )
+}
+
+/** Leads to the description of the API, which is on another port where administration has one of its own. */
+function ReferenceLink() {
+  const { data = [] } = useResource<Setting[]>('/admin/settings')
+  const valueOf = (name: string) => data.find(setting => setting.name === name)?.value
+  const isApart = valueOf('ADMIN_PORT') !== undefined
+  const shared = `${location.protocol}//${location.hostname}:${valueOf('PORT')}`
+  const origin = isApart ? (valueOf('PUBLIC_URL') ?? shared) : ''
+  return (
+    <a href={`${origin}/api/docs`} target="_blank" rel="noreferrer">
+      <Icon name="reference" />
+      {texts.reference}
+    </a>
   )
 }

@@ -72,7 +72,7 @@ const pages: PageEntry[] = [
   { path: '/jobs', title: texts.jobs.title, View: JobsView },
 ]
 
-export interface FoundPage extends PageEntry {
+interface FoundPage extends PageEntry {
   params: ViewParams
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Failure } from '../parts/failure.tsx'
 import { Mark } from '../parts/icon.tsx'
-import { Refusal } from '../server/refusal.ts'
+import type { Refusal } from '../server/refusal.ts'
 import { useServer } from '../server/server.ts'
 import { texts } from '../texts.ts'
 
@@ -24,7 +24,7 @@ export function SignIn({ hadSession, refusal, onSignedIn }: SignInProps) {
       await server.signIn(String(new FormData(form).get('key') ?? ''))
       await onSignedIn()
     } catch (error) {
-      setFailure(error instanceof Refusal ? error : Refusal.unreachable())
+      setFailure(error as Refusal)
       setBusy(false)
     }
   }

@@ -5,9 +5,8 @@ import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { namesOfNodes } from '../parts/names.tsx'
-import { Empty, Table, type Column } from '../parts/table.tsx'
+import { Table, type Column } from '../parts/table.tsx'
 import type { Job, Node } from '../server/shapes.ts'
-import { livePeriodMs } from '../server/use-load.ts'
 import { useResource } from '../server/use-resource.ts'
 import { texts } from '../texts.ts'
 
@@ -15,7 +14,7 @@ const { jobs } = texts
 
 /** What nodes do again and again. */
 export function JobsView() {
-  const resource = useResource<Job[]>('/admin/jobs', { everyMs: livePeriodMs })
+  const resource = useResource<Job[]>('/admin/jobs', { isLive: true })
   const nodes = useResource<Node[]>('/admin/nodes').data ?? []
   const nameOfNode = namesOfNodes(nodes)
   const columns: Column<Job>[] = [
@@ -44,13 +43,15 @@ export function JobsView() {
       <Heading title={jobs.title} hint={jobs.hint} />
       <Card>
         <Loaded of={resource} rows={12}>
-          {rows =>
-            rows.length === 0 ? (
-              <Empty text={jobs.empty} />
-            ) : (
-              <Table label={jobs.title} columns={columns} rows={rows} keyOf={({ node, name }) => `${node} ${name}`} />
-            )
-          }
+          {rows => (
+            <Table
+              label={jobs.title}
+              columns={columns}
+              rows={rows}
+              empty={jobs.empty}
+              keyOf={({ node, name }) => `${node} ${name}`}
+            />
+          )}
         </Loaded>
       </Card>
     </>

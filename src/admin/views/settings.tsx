@@ -3,7 +3,7 @@ import { Card } from '../parts/card.tsx'
 import { Filters, search } from '../parts/filters.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { Empty, Table, type Column } from '../parts/table.tsx'
+import { Table, type Column } from '../parts/table.tsx'
 import type { Setting } from '../server/shapes.ts'
 import { useResource } from '../server/use-resource.ts'
 import { usePlace } from '../place.tsx'
@@ -47,11 +47,15 @@ export function SettingsView() {
           <Filters filters={filters} />
         </div>
         <Loaded of={resource} rows={12}>
-          {list => {
-            const rows = list.filter(isFound)
-            if (rows.length === 0) return <Empty text={texts.list.noMatch} />
-            return <Table label={settings.title} columns={columns} rows={rows} keyOf={({ name }) => name} />
-          }}
+          {list => (
+            <Table
+              label={settings.title}
+              columns={columns}
+              rows={list.filter(isFound)}
+              empty={texts.list.noMatch}
+              keyOf={({ name }) => name}
+            />
+          )}
         </Loaded>
       </Card>
     </>

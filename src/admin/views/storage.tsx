@@ -1,10 +1,10 @@
 import { sayBytes, sayCount } from '../parts/amount.ts'
-import { Card } from '../parts/card.tsx'
+import { Card, Figure } from '../parts/card.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Moment } from '../parts/moment.tsx'
 import { AppLink, kindOf } from '../parts/names.tsx'
-import { Empty, Table, type Column } from '../parts/table.tsx'
+import { Table, type Column } from '../parts/table.tsx'
 import type { Storage } from '../server/shapes.ts'
 import { useResource } from '../server/use-resource.ts'
 import { texts } from '../texts.ts'
@@ -34,16 +34,13 @@ export function StorageView() {
               <Figure name={storage.files} value={sayCount(files)} />
             </div>
             <Card>
-              {rows.length === 0 ? (
-                <Empty text={storage.empty} />
-              ) : (
-                <Table
-                  label={storage.title}
-                  columns={toColumns(rows[0]!.bytes)}
-                  rows={rows}
-                  keyOf={({ app }) => app.id}
-                />
-              )}
+              <Table
+                label={storage.title}
+                columns={toColumns(rows[0]?.bytes)}
+                rows={rows}
+                empty={storage.empty}
+                keyOf={({ app }) => app.id}
+              />
             </Card>
           </>
         )}
@@ -52,7 +49,7 @@ export function StorageView() {
   )
 }
 
-function toColumns(mostBytes: number): Column<Row>[] {
+function toColumns(mostBytes = 0): Column<Row>[] {
   return [
     { title: apps.name, isName: true, show: ({ app }) => <AppLink app={app} /> },
     { title: apps.type, show: ({ app }) => app.type && kindOf(app.type) },
@@ -63,13 +60,4 @@ function toColumns(mostBytes: number): Column<Row>[] {
       show: ({ bytes }) => <meter class="meter" max={mostBytes || 1} value={bytes} aria-label={sayBytes(bytes)} />,
     },
   ]
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div class="card">
-      <span class="muted small">{name}</span>
-      <strong>{value}</strong>
-    </div>
-  )
 }

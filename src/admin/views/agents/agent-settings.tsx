@@ -1,5 +1,4 @@
 import { Card } from '../../parts/card.tsx'
-import { useDesk } from '../../parts/desk.tsx'
 import { AreaField, CheckField, TextField } from '../../parts/field.tsx'
 import { Form, type Values } from '../../parts/form.tsx'
 import { useServer } from '../../server/server.ts'
@@ -12,7 +11,6 @@ const { agents } = texts
 /** What an agent is, and what it is told of who it is. */
 export function AgentSettings({ of: agent, onDone }: { of: Agent; onDone: () => void }) {
   const server = useServer()
-  const desk = useDesk()
   const save = async (values: Values) => {
     await server.patch(`/agents/${agent.id}`, {
       name: values.textOrNull('name'),
@@ -24,8 +22,8 @@ export function AgentSettings({ of: agent, onDone }: { of: Agent; onDone: () => 
       knowledge: values.words('knowledge'),
       directories: values.words('directories'),
     })
-    desk.notify(agents.savedNotice)
     onDone()
+    return agents.savedNotice
   }
   return (
     <Card>

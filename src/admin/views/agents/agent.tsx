@@ -3,13 +3,13 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { nameOf } from '../../parts/names.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { TrashActions } from '../../parts/trash-actions.tsx'
 import type { Agent } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { texts } from '../../texts.ts'
-import { AgentActions } from './agent-actions.tsx'
 import { AgentSettings } from './agent-settings.tsx'
 import { AgentFunctions } from './functions.tsx'
-import { RunList } from './run-list.tsx'
+import { RunList } from './runs.tsx'
 import { ToolServers } from './tool-servers.tsx'
 import { TestChat } from './test-chat.tsx'
 
@@ -40,7 +40,7 @@ export function AgentView({ id = '', part = '' }: { id?: string; part?: string }
                 {of.is_trashed && <Badge tone="bad">{texts.users.trashed}</Badge>}
               </span>
             }
-            actions={<AgentActions of={of} onDone={agent.reload} />}
+            actions={<TrashActions of={of} list="/agents" texts={agents} onDone={agent.reload} />}
           />
           <Tabs label={agents.parts} tabs={tabs} current={part === '' ? `/agents/${id}` : `/agents/${id}/${part}`} />
           {part === '' && <AgentSettings of={of} onDone={agent.reload} />}

@@ -1,8 +1,7 @@
-import { AskButton } from '../../parts/ask-button.tsx'
+import { AskButton } from '../../parts/buttons.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { search, trash } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { nameOf } from '../../parts/names.tsx'
@@ -34,8 +33,7 @@ export function AgentsView() {
         title={agents.title}
         hint={agents.hint}
         actions={
-          <AskButton isPrimary ask={close => <CreateAgent onDone={list.reload} close={close} />}>
-            <Icon name="plus" />
+          <AskButton isPrimary icon="plus" ask={close => <CreateAgent onDone={list.reload} close={close} />}>
             {agents.create}
           </AskButton>
         }

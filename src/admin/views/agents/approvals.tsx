@@ -1,19 +1,16 @@
-import { ActButton } from '../../parts/act-button.tsx'
-import { AskButton } from '../../parts/ask-button.tsx'
+import { ActButton, AskButton } from '../../parts/buttons.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
-import { useDesk } from '../../parts/desk.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { choice } from '../../parts/filters.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { nameOf } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useServer } from '../../server/server.ts'
 import type { Approval } from '../../server/shapes.ts'
-import { livePeriodMs } from '../../server/use-load.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
 import { agentTabs } from './agent-tabs.ts'
@@ -33,7 +30,7 @@ const filters = [
 /** Calls of tools that agents wait to be allowed. */
 export function ApprovalsView() {
   const server = useServer()
-  const list = useList<Approval>('/approvals', filters, { everyMs: livePeriodMs })
+  const list = useList<Approval>('/approvals', filters, { isLive: true })
   const approve = async (id: number) => {
     await server.post(`/approvals/${id}`, { approved: true })
     list.reload()
@@ -54,21 +51,19 @@ export function ApprovalsView() {
     { title: approvals.state, show: ({ state }) => <Badge tone={tones[state]}>{approvals.states[state]}</Badge> },
     { title: approvals.asked, show: ({ created_at }) => <Moment at={created_at} /> },
     { title: approvals.expires, show: ({ expires_at }) => <Moment at={expires_at} /> },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: ({ id, state }) =>
+    actions(
+      ({ id, state }) =>
         state === 'pending' && (
-          <div class="actions">
+          <>
             <ActButton isSmall isPrimary act={() => approve(id)}>
               {approvals.approve}
             </ActButton>
             <AskButton isSmall ask={close => <Decline id={id} onDone={list.reload} close={close} />}>
               {approvals.decline}
             </AskButton>
-          </div>
+          </>
         ),
-    },
+    ),
   ]
   return (
     <>
@@ -79,13 +74,12 @@ export function ApprovalsView() {
   )
 }
 
-function Decline({ id, onDone, close }: { id: number; onDone: () => void; close: () => void }) {
+function Decline({ id, onDone, close }: DialogProps & { id: number }) {
   const server = useServer()
-  const desk = useDesk()
   const decline = async (values: Values) => {
     await server.post(`/approvals/${id}`, { approved: false, note: values.textOrNull('note') })
-    desk.notify(approvals.declinedNotice)
     onDone()
+    return approvals.declinedNotice
   }
   return (
     <FormDialog title={approvals.decline} submit={approvals.decline} isDangerous close={close} onSubmit={decline}>

@@ -1,6 +1,5 @@
-import { useDesk } from '../../parts/desk.tsx'
 import { AreaField, ChoiceField, TextField } from '../../parts/field.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { useServer } from '../../server/server.ts'
 import type { Agent, Provider } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
@@ -9,15 +8,9 @@ import { texts } from '../../texts.ts'
 
 const { agents } = texts
 
-interface CreateAgentProps {
-  onDone: () => void
-  close: () => void
-}
-
 /** Makes an agent, and goes to it: there is more to set. */
-export function CreateAgent({ onDone, close }: CreateAgentProps) {
+export function CreateAgent({ onDone, close }: DialogProps) {
   const server = useServer()
-  const desk = useDesk()
   const { go } = usePlace()
   const create = async (values: Values) => {
     const { id } = await server.post<Agent>('/agents', {
@@ -27,9 +20,9 @@ export function CreateAgent({ onDone, close }: CreateAgentProps) {
       model: values.text('model'),
       instructions: values.textOrNull('instructions'),
     })
-    desk.notify(agents.createdNotice)
     onDone()
     go(`/agents/${id}`)
+    return agents.createdNotice
   }
   return (
     <FormDialog title={agents.create} submit={agents.create} close={close} onSubmit={create}>

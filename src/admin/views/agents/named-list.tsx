@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { AskButton } from '../../parts/ask-button.tsx'
+import { AskButton, ConfirmButton } from '../../parts/buttons.tsx'
 import { Card } from '../../parts/card.tsx'
-import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Empty, Table, type Column } from '../../parts/table.tsx'

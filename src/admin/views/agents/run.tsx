@@ -1,4 +1,4 @@
-import { ActButton } from '../../parts/act-button.tsx'
+import { ActButton } from '../../parts/buttons.tsx'
 import { sayCount, sayDuration } from '../../parts/amount.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -7,14 +7,13 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { AppLink, nameOf, UserLink } from '../../parts/names.tsx'
-import { Empty, Table, type Column } from '../../parts/table.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { useServer } from '../../server/server.ts'
 import type { RunDetails } from '../../server/shapes.ts'
-import { livePeriodMs } from '../../server/use-load.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
-import { durationOf, RunState } from './run-list.tsx'
+import { durationOf, RunState } from './runs.tsx'
 
 const { runs } = texts
 const back = { to: '/agents/runs', title: runs.title }
@@ -34,7 +33,7 @@ const columns: Column<Step>[] = [
 /** One run: what it took, step by step. */
 export function RunView({ id = '' }: { id?: string }) {
   const server = useServer()
-  const run = useResource<RunDetails>(`/runs/${id}`, { everyMs: livePeriodMs })
+  const run = useResource<RunDetails>(`/runs/${id}`, { isLive: true })
   const act = async (verb: 'cancel' | 'retry') => {
     await server.post(`/runs/${id}/${verb}`)
     run.reload()
@@ -74,11 +73,13 @@ export function RunView({ id = '' }: { id?: string }) {
             />
           </Card>
           <Card title={runs.steps}>
-            {of.steps === undefined || of.steps.length === 0 ? (
-              <Empty text={runs.noSteps} />
-            ) : (
-              <Table label={runs.steps} columns={columns} rows={of.steps} keyOf={({ n }) => n} />
-            )}
+            <Table
+              label={runs.steps}
+              columns={columns}
+              rows={of.steps ?? []}
+              empty={runs.noSteps}
+              keyOf={({ n }) => n}
+            />
           </Card>
         </>
       )}

@@ -1,4 +1,4 @@
-import { AskButton } from '../../parts/ask-button.tsx'
+import { AskButton } from '../../parts/buttons.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import type { Column } from '../../parts/table.tsx'
 import type { ToolServer } from '../../server/shapes.ts'

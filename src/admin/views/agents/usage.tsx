@@ -1,13 +1,13 @@
 import { sayCount, sayDuration } from '../../parts/amount.ts'
 import { Card } from '../../parts/card.tsx'
-import { choice, Filters, moment } from '../../parts/filters.tsx'
+import { choice, Filters, moment, useChosen } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Empty, Table, type Column } from '../../parts/table.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { Usage } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
-import { Link, usePlace } from '../../place.tsx'
+import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
 import { agentTabs } from './agent-tabs.ts'
 
@@ -18,8 +18,7 @@ const filters = [choice('by', usage.grouped, by), moment('since', texts.list.sin
 
 /** What agents were used for, and what that took. */
 export function UsageView() {
-  const { query } = usePlace()
-  const asked = Object.fromEntries(filters.map(({ name, toQuery }) => [name, toQuery(query.get(name) ?? '')]))
+  const asked = useChosen(filters)
   const resource = useResource<Usage[]>('/agent-usage', { query: asked })
   const group = asked.by as keyof typeof usage.by
   const columns: Column<Usage>[] = [
@@ -41,19 +40,16 @@ export function UsageView() {
           <Filters filters={filters} />
         </div>
         <Loaded of={resource}>
-          {rows =>
-            rows.length === 0 ? (
-              <Empty text={usage.empty} />
-            ) : (
-              <Table
-                label={usage.title}
-                columns={columns}
-                rows={rows}
-                keyOf={({ key }) => key}
-                isStale={resource.isLoading}
-              />
-            )
-          }
+          {rows => (
+            <Table
+              label={usage.title}
+              columns={columns}
+              rows={rows}
+              empty={usage.empty}
+              keyOf={({ key }) => key}
+              isStale={resource.isLoading}
+            />
+          )}
         </Loaded>
       </Card>
     </>

@@ -1,7 +1,6 @@
-import { AskButton } from '../../parts/ask-button.tsx'
-import { useDesk } from '../../parts/desk.tsx'
+import { AskButton } from '../../parts/buttons.tsx'
 import { AreaField, ChoiceField, TextField } from '../../parts/field.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { TrashActions } from '../../parts/trash-actions.tsx'
 import { useServer } from '../../server/server.ts'
 import type { App } from '../../server/shapes.ts'
@@ -21,15 +20,8 @@ export function AppActions({ of: app, onDone }: { of: App; onDone: () => void })
   )
 }
 
-interface EditAppProps {
-  of: App
-  onDone: () => void
-  close: () => void
-}
-
-function EditApp({ of: app, onDone, close }: EditAppProps) {
+function EditApp({ of: app, onDone, close }: DialogProps & { of: App }) {
   const server = useServer()
-  const desk = useDesk()
   const save = async (values: Values) => {
     const access = values.text('access')
     await server.patch(`/apps/${app.id}`, {
@@ -38,8 +30,8 @@ function EditApp({ of: app, onDone, close }: EditAppProps) {
       // Conversations are open to their members alone, and take no other.
       ...(access !== app.access && { access }),
     })
-    desk.notify(apps.savedNotice)
     onDone()
+    return apps.savedNotice
   }
   return (
     <FormDialog title={apps.edit} submit={texts.save} close={close} onSubmit={save}>

@@ -3,7 +3,7 @@ import { search, trash } from '../../parts/filters.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { UserLink } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import type { Content } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
 import type { ContentKind } from './contents.ts'
@@ -29,13 +29,9 @@ export function AppContent({ id, kind }: { id: string; kind: ContentKind }) {
         </div>
       ),
     },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: ({ id, is_trashed }) => (
-        <ItemActions path={`/${kind}/${id}`} id={id} isTrashed={is_trashed} onDone={list.reload} />
-      ),
-    },
+    actions(({ id, is_trashed }) => (
+      <ItemActions path={`/${kind}/${id}`} id={id} isTrashed={is_trashed} onDone={list.reload} />
+    )),
   ]
   return <List of={list} label={apps.contents[kind]} columns={columns} filters={filters} empty={apps.nothing} />
 }

@@ -1,5 +1,5 @@
 import { sayCount } from '../../parts/amount.ts'
-import { Card } from '../../parts/card.tsx'
+import { Card, Figure } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { kindName } from '../../parts/names.tsx'
@@ -47,10 +47,5 @@ function DirectoryLink({ id }: { id: number }) {
 
 function Count({ name, path }: { name: string; path: string }) {
   const { data } = useResource<{ count: number }>(path, { query: { count_only: true, trashed: 'null' } })
-  return (
-    <div class="card">
-      <span class="muted small">{name}</span>
-      <strong>{data === undefined ? '–' : sayCount(data.count)}</strong>
-    </div>
-  )
+  return <Figure name={name} value={data && sayCount(data.count)} />
 }

@@ -4,7 +4,7 @@ import { search, trash } from '../../parts/filters.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { nameOf, UserLink } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import type { File } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
 import { ItemActions } from './item-actions.tsx'
@@ -30,13 +30,9 @@ export function AppFiles({ id }: { id: string }) {
     { title: apps.size, isFigure: true, show: ({ size }) => sayBytes(size) },
     { title: apps.author, show: ({ created_by }) => <UserLink user={created_by} /> },
     { title: apps.created, show: ({ created_at }) => <Moment at={created_at} /> },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: ({ id, is_trashed }) => (
-        <ItemActions path={`/files/${id}`} id={id} isTrashed={is_trashed} onDone={list.reload} />
-      ),
-    },
+    actions(({ id, is_trashed }) => (
+      <ItemActions path={`/files/${id}`} id={id} isTrashed={is_trashed} onDone={list.reload} />
+    )),
   ]
   return <List of={list} label={apps.contents.files} columns={columns} filters={filters} empty={apps.nothing} />
 }

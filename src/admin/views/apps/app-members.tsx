@@ -1,15 +1,12 @@
-import { ActButton } from '../../parts/act-button.tsx'
-import { AskButton } from '../../parts/ask-button.tsx'
+import { ActButton, AskButton } from '../../parts/buttons.tsx'
 import { Badge } from '../../parts/badge.tsx'
-import { useDesk } from '../../parts/desk.tsx'
 import { ChoiceField, TextField } from '../../parts/field.tsx'
 import { search } from '../../parts/filters.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
-import { Icon } from '../../parts/icon.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { nameOf, UserLink } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import { useServer } from '../../server/server.ts'
 import type { Member } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
@@ -32,47 +29,34 @@ export function AppMembers({ id }: { id: string }) {
     { title: apps.uid, show: ({ uid }) => uid && <code>{uid}</code> },
     { title: apps.memberAccess, show: ({ access }) => <Badge>{texts.access[access]}</Badge> },
     { title: apps.read, show: ({ marked_at }) => <Moment at={marked_at} /> },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: member => (
-        <div class="actions">
-          <AskButton isSmall ask={close => <SetAccess {...{ id, member, close }} onDone={list.reload} />}>
-            {apps.changeAccess}
-          </AskButton>
-          <ActButton isSmall act={() => remove(member.id)}>
-            {apps.removeMember}
-          </ActButton>
-        </div>
-      ),
-    },
+    actions(member => (
+      <>
+        <AskButton isSmall ask={close => <SetAccess {...{ id, member, close }} onDone={list.reload} />}>
+          {apps.changeAccess}
+        </AskButton>
+        <ActButton isSmall act={() => remove(member.id)}>
+          {apps.removeMember}
+        </ActButton>
+      </>
+    )),
   ]
   return (
     <List of={list} label={apps.members} columns={columns} filters={filters} empty={apps.noMembers}>
-      <AskButton ask={close => <SetAccess {...{ id, close }} onDone={list.reload} />}>
-        <Icon name="plus" />
+      <AskButton icon="plus" ask={close => <SetAccess {...{ id, close }} onDone={list.reload} />}>
         {apps.addMember}
       </AskButton>
     </List>
   )
 }
 
-interface SetAccessProps {
-  id: string
-  member?: Member
-  onDone: () => void
-  close: () => void
-}
-
 /** Lets somebody into an app, or changes what they may do there. */
-function SetAccess({ id, member, onDone, close }: SetAccessProps) {
+function SetAccess({ id, member, onDone, close }: DialogProps & { id: string; member?: Member }) {
   const server = useServer()
-  const desk = useDesk()
   const save = async (values: Values) => {
     const user = member === undefined ? values.text('user').trim() : String(member.id)
     await server.put(`/apps/${id}/members/${encodeURIComponent(user)}`, { access: values.text('access') })
-    desk.notify(apps.accessNotice)
     onDone()
+    return apps.accessNotice
   }
   const title = member === undefined ? apps.addMember : nameOf(member)
   return (

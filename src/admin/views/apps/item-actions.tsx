@@ -1,6 +1,4 @@
-import { ActButton } from '../../parts/act-button.tsx'
-import { ConfirmButton } from '../../parts/confirm-button.tsx'
-import { useDesk } from '../../parts/desk.tsx'
+import { ActButton, ConfirmButton } from '../../parts/buttons.tsx'
 import { useServer } from '../../server/server.ts'
 import { texts } from '../../texts.ts'
 
@@ -17,28 +15,22 @@ interface ItemActionsProps {
 /** What can be done with a message, post, comment or file. */
 export function ItemActions({ path, id, isTrashed, onDone }: ItemActionsProps) {
   const server = useServer()
-  const desk = useDesk()
-  const move = async (verb: 'trash' | 'restore') => {
+  const verb = isTrashed ? 'restore' : 'trash'
+  const move = async () => {
     await server.post(`${path}/${verb}`)
     onDone()
-    return verb === 'trash' ? apps.itemTrashedNotice : apps.itemRestoredNotice
+    return isTrashed ? apps.itemRestoredNotice : apps.itemTrashedNotice
   }
   const remove = async () => {
     await server.remove(path)
-    desk.notify(apps.itemDeletedNotice)
     onDone()
+    return apps.itemDeletedNotice
   }
   return (
-    <div class="actions">
-      {isTrashed ? (
-        <ActButton isSmall act={() => move('restore')}>
-          {texts.restore}
-        </ActButton>
-      ) : (
-        <ActButton isSmall act={() => move('trash')}>
-          {texts.trash}
-        </ActButton>
-      )}
+    <>
+      <ActButton isSmall act={move}>
+        {texts[verb]}
+      </ActButton>
       <ConfirmButton
         isSmall
         isDangerous
@@ -47,9 +39,7 @@ export function ItemActions({ path, id, isTrashed, onDone }: ItemActionsProps) {
         submit={texts.remove}
         typed={{ name: String(id), otherwise: String(id) }}
         onConfirm={remove}
-      >
-        {texts.remove}
-      </ConfirmButton>
-    </div>
+      />
+    </>
   )
 }

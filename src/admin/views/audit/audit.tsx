@@ -1,18 +1,16 @@
 import { useState } from 'preact/hooks'
 import { auditActions } from '../../../audit/actions.ts'
-import { ActButton } from '../../parts/act-button.tsx'
-import { choice, exact, moment, search, type Filter } from '../../parts/filters.tsx'
+import { ActButton } from '../../parts/buttons.tsx'
+import { choice, exact, moment, search, useChosen, type Filter } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { toVisible } from '../../parts/visible.ts'
-import { useServer, type Query } from '../../server/server.ts'
+import { useServer } from '../../server/server.ts'
 import type { AuditEntry } from '../../server/shapes.ts'
-import { usePlace } from '../../place.tsx'
+import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
-import { Changes } from './changes.tsx'
-import { TargetLink } from './target-link.tsx'
 
 const { audit } = texts
 
@@ -60,11 +58,9 @@ export function AuditView() {
 /** Saves all entries that the filters let through, a line of JSON each. */
 function Export() {
   const server = useServer()
-  const { query } = usePlace()
+  const chosen = useChosen(filters)
   const [href, setHref] = useState('')
   const save = async () => {
-    const chosen: Query = {}
-    for (const { name, toQuery } of filters) chosen[name] = toQuery(query.get(name) ?? '')
     URL.revokeObjectURL(href)
     const saved = URL.createObjectURL(await server.download('/audit', chosen))
     setHref(saved)
@@ -76,3 +72,62 @@ function Export() {
   }
   return <ActButton act={save}>{audit.export}</ActButton>
 }
+
+type Target = NonNullable<AuditEntry['target']>
+
+/** Where each type of target is shown. */
+const places: Record<string, string> = {
+  user: '/users',
+  agent: '/agents',
+  app: '/apps',
+  directory: '/directories',
+  webhook: '/webhooks',
+}
+
+/** What was acted on, with the way there where it has a view. */
+function TargetLink({ target: { type, id, name } }: { target: Target }) {
+  const whole = id === undefined ? type : `${type} #${id}`
+  const called = toVisible(name ?? '') ?? whole
+  const place = places[type]
+  return (
+    <>
+      {place !== undefined && id !== undefined ? <Link to={`${place}/${id}`}>{called}</Link> : called}
+      {name !== undefined && <span class="muted small block">{whole}</span>}
+    </>
+  )
+}
+
+/** What was changed, as it was and as it is since. */
+function Changes({ of: { before = {}, after = {}, request_id, session_id } }: { of: AuditEntry }) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  if (names.length === 0 && request_id === undefined) return null
+  return (
+    <details>
+      <summary class="small">{names.length === 0 ? audit.details : names.join(', ')}</summary>
+      <dl class="changes">
+        {names.map(name => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {name in before && <del>{say(before[name])}</del>} {name in after && <ins>{say(after[name])}</ins>}
+            </dd>
+          </div>
+        ))}
+        {request_id !== undefined && (
+          <div>
+            <dt>{audit.request}</dt>
+            <dd>{request_id}</dd>
+          </div>
+        )}
+        {session_id !== undefined && (
+          <div>
+            <dt>{audit.session}</dt>
+            <dd>{session_id}</dd>
+          </div>
+        )}
+      </dl>
+    </details>
+  )
+}
+
+const say = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,17 +1,11 @@
-import { Confirm } from '../../parts/confirm.tsx'
-import { useDesk } from '../../parts/desk.tsx'
+import { ConfirmButton } from '../../parts/buttons.tsx'
 import { TextField } from '../../parts/field.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { useServer } from '../../server/server.ts'
 import type { DirectoryRef } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
 
 const { directories } = texts
-
-interface DialogProps {
-  onDone: () => void
-  close: () => void
-}
 
 /** Makes a directory, or gives one another name. */
 export function NameDirectory({ of: directory, onDone, close }: DialogProps & { of?: DirectoryRef }) {
@@ -30,22 +24,29 @@ export function NameDirectory({ of: directory, onDone, close }: DialogProps & { 
   )
 }
 
+interface DeleteDirectoryProps {
+  of: DirectoryRef
+  isSmall?: boolean
+  onDone: () => void
+}
+
 /** Deletes a directory. */
-export function DeleteDirectory({ of: { id, name }, onDone, close }: DialogProps & { of: DirectoryRef }) {
+export function DeleteDirectory({ of: { id, name }, isSmall = false, onDone }: DeleteDirectoryProps) {
   const server = useServer()
-  const desk = useDesk()
+  const remove = async () => {
+    await server.remove(`/directories/${id}`)
+    onDone()
+    return directories.removedNotice
+  }
   return (
-    <Confirm
+    <ConfirmButton
+      isSmall={isSmall}
+      isDangerous
       title={directories.remove}
       text={directories.removeHint}
       submit={texts.remove}
       typed={{ name, otherwise: String(id) }}
-      close={close}
-      onConfirm={async () => {
-        await server.remove(`/directories/${id}`)
-        desk.notify(directories.removedNotice)
-        onDone()
-      }}
+      onConfirm={remove}
     />
   )
 }

@@ -1,12 +1,10 @@
-import { ActButton } from '../../parts/act-button.tsx'
-import { AskButton } from '../../parts/ask-button.tsx'
+import { ActButton, AskButton } from '../../parts/buttons.tsx'
 import { search } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { UserLink } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import { useServer } from '../../server/server.ts'
 import type { Directory, User } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
@@ -33,17 +31,11 @@ export function DirectoryView({ id = '' }: { id?: string }) {
     { title: users.name, isName: true, show: user => <UserLink user={user} /> },
     { title: users.uid, show: ({ uid }) => uid && <code>{uid}</code> },
     { title: users.email, show: ({ email }) => email },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: user => (
-        <div class="actions">
-          <ActButton isSmall act={() => remove(user.id)}>
-            {directories.takeOut}
-          </ActButton>
-        </div>
-      ),
-    },
+    actions(user => (
+      <ActButton isSmall act={() => remove(user.id)}>
+        {directories.takeOut}
+      </ActButton>
+    )),
   ]
   return (
     <Loaded of={directory} heading={{ title: directories.one, back }}>
@@ -57,12 +49,7 @@ export function DirectoryView({ id = '' }: { id?: string }) {
                 <AskButton ask={close => <NameDirectory of={of} onDone={directory.reload} close={close} />}>
                   {directories.rename}
                 </AskButton>
-                <AskButton
-                  isDangerous
-                  ask={close => <DeleteDirectory of={of} onDone={() => go('/directories')} close={close} />}
-                >
-                  {texts.remove}
-                </AskButton>
+                <DeleteDirectory of={of} onDone={() => go('/directories')} />
               </>
             }
           />
@@ -73,8 +60,7 @@ export function DirectoryView({ id = '' }: { id?: string }) {
             filters={filters}
             empty={directories.noMembers}
           >
-            <AskButton ask={close => <AddMembers id={id} onDone={members.reload} close={close} />}>
-              <Icon name="plus" />
+            <AskButton icon="plus" ask={close => <AddMembers id={id} onDone={members.reload} close={close} />}>
               {directories.add}
             </AskButton>
           </List>

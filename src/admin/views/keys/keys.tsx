@@ -1,16 +1,19 @@
-import { AskButton } from '../../parts/ask-button.tsx'
 import { Badge } from '../../parts/badge.tsx'
+import { AskButton, ConfirmButton } from '../../parts/buttons.tsx'
+import { useDesk } from '../../parts/desk.tsx'
+import { ChoiceField, TextField } from '../../parts/field.tsx'
 import { any, choice, search } from '../../parts/filters.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { Heading } from '../../parts/heading.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
-import { Moment } from '../../parts/moment.tsx'
+import { fromLocalInput, Moment, toLocalInput } from '../../parts/moment.tsx'
 import { nameOf } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { SecretDialog } from '../../parts/secret.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import type { Key } from '../../server/shapes.ts'
+import { useServer } from '../../server/server.ts'
+import type { Key, MadeKey } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
-import { CreateKey, EditKey, RevokeKey } from './key-dialogs.tsx'
 
 const { keys } = texts
 
@@ -26,6 +29,15 @@ const filters = [
     { value: 'true', title: keys.revoked },
     { value: any, title: keys.all },
   ]),
+]
+
+const daySeconds = 86_400
+
+const lifetimes = [
+  { value: '', title: keys.never },
+  { value: String(30 * daySeconds), title: keys.days(30) },
+  { value: String(90 * daySeconds), title: keys.days(90) },
+  { value: String(365 * daySeconds), title: keys.days(365) },
 ]
 
 /** API keys: who may do everything. */
@@ -50,21 +62,17 @@ export function KeysView() {
       title: keys.expires,
       show: ({ expires_at }) => (expires_at === undefined ? keys.never : <Moment at={expires_at} />),
     },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: key =>
+    actions(
+      key =>
         key.revoked_at === undefined && (
-          <div class="actions">
+          <>
             <AskButton isSmall ask={close => <EditKey of={key} onDone={list.reload} close={close} />}>
               {texts.edit}
             </AskButton>
-            <AskButton isSmall isDangerous ask={close => <RevokeKey of={key} onDone={list.reload} close={close} />}>
-              {keys.revoke}
-            </AskButton>
-          </div>
+            <RevokeKey of={key} onDone={list.reload} />
+          </>
         ),
-    },
+    ),
   ]
   return (
     <>
@@ -72,8 +80,7 @@ export function KeysView() {
         title={keys.title}
         hint={keys.hint}
         actions={
-          <AskButton isPrimary ask={close => <CreateKey onDone={list.reload} close={close} />}>
-            <Icon name="plus" />
+          <AskButton isPrimary icon="plus" ask={close => <CreateKey onDone={list.reload} close={close} />}>
             {keys.create}
           </AskButton>
         }
@@ -88,4 +95,66 @@ function KeyState({ of: { revoked_at, expires_at } }: { of: Key }) {
   if (revoked_at !== undefined) return <Badge tone="bad">{keys.revoked}</Badge>
   const isOver = expires_at !== undefined && Date.parse(expires_at) <= Date.now()
   return isOver ? <Badge tone="warn">{keys.expired}</Badge> : <Badge tone="good">{keys.valid}</Badge>
+}
+
+/** Makes a key, and shows it this once. */
+function CreateKey({ onDone, close }: DialogProps) {
+  const server = useServer()
+  const desk = useDesk()
+  const create = async (values: Values) => {
+    const lifetime = values.text('expires_in')
+    const body = { name: values.text('name'), ...(lifetime !== '' && { expires_in: Number(lifetime) }) }
+    const { key = '' } = await server.post<MadeKey>('/keys', body)
+    onDone()
+    desk.open(shut => <SecretDialog title={keys.made} text={keys.madeHint} value={key} close={shut} />)
+  }
+  return (
+    <FormDialog title={keys.create} submit={keys.create} close={close} onSubmit={create}>
+      <TextField name="name" label={keys.name} hint={keys.nameHint} isRequired />
+      <ChoiceField name="expires_in" label={keys.expires} choices={lifetimes} />
+    </FormDialog>
+  )
+}
+
+/** Changes what a key is called, and when it ends. */
+function EditKey({ of: key, onDone, close }: DialogProps & { of: Key }) {
+  const server = useServer()
+  const save = async (values: Values) => {
+    const expires_at = fromLocalInput(values.text('expires_at')) ?? null
+    await server.patch(`/keys/${key.id}`, { name: values.text('name'), expires_at })
+    onDone()
+  }
+  return (
+    <FormDialog title={keys.edit} submit={texts.save} close={close} onSubmit={save}>
+      <TextField name="name" label={keys.name} value={key.name} isRequired />
+      <TextField
+        name="expires_at"
+        label={keys.expires}
+        type="datetime-local"
+        value={toLocalInput(key.expires_at)}
+        hint={keys.expiresHint}
+      />
+    </FormDialog>
+  )
+}
+
+/** Revokes a key; where it is that of this session, that ends too. */
+function RevokeKey({ of: key, onDone }: { of: Key; onDone: () => void }) {
+  const server = useServer()
+  const revoke = async () => {
+    await server.remove(`/keys/${key.id}`, key.is_current ? { force: true } : {})
+    onDone()
+    return keys.revokedNotice
+  }
+  return (
+    <ConfirmButton
+      isSmall
+      isDangerous
+      title={keys.revoke}
+      text={key.is_current ? keys.revokeOwn : keys.revokeHint}
+      submit={keys.revoke}
+      typed={{ name: key.name, otherwise: key.prefix ?? String(key.id) }}
+      onConfirm={revoke}
+    />
+  )
 }

@@ -1,10 +1,10 @@
-import { ActButton } from '../../parts/act-button.tsx'
+import { ActButton } from '../../parts/buttons.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { nameOf } from '../../parts/names.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { actions, type Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useServer } from '../../server/server.ts'
 import type { SignIn } from '../../server/shapes.ts'
@@ -38,18 +38,14 @@ export function SignInsView() {
     { title: signIns.begun, show: ({ created_at }) => <Moment at={created_at} /> },
     { title: signIns.used, show: ({ used_at }) => <Moment at={used_at} /> },
     { title: signIns.expires, show: ({ expires_at }) => <Moment at={expires_at} /> },
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show: ({ id, is_current }) =>
+    actions(
+      ({ id, is_current }) =>
         !is_current && (
-          <div class="actions">
-            <ActButton isSmall act={() => end(id)}>
-              {signIns.end}
-            </ActButton>
-          </div>
+          <ActButton isSmall act={() => end(id)}>
+            {signIns.end}
+          </ActButton>
         ),
-    },
+    ),
   ]
   return (
     <>

@@ -1,18 +1,24 @@
 import { sayCount } from '../../parts/amount.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { ConfirmButton } from '../../parts/buttons.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
+import { exact } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
+import { List, useList } from '../../parts/list.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { namesOfNodes } from '../../parts/names.tsx'
-import { Table, type Column } from '../../parts/table.tsx'
-import type { Node } from '../../server/shapes.ts'
-import { livePeriodMs } from '../../server/use-load.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { AppLink, namesOfNodes, UserLink } from '../../parts/names.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
+import { useServer } from '../../server/server.ts'
+import type { Node, RealtimeSession, RealtimeSessions } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { useSeries } from '../../server/use-series.ts'
 import { texts } from '../../texts.ts'
-import { SessionList } from './session-list.tsx'
 
 const { realtime, nodes: nodeTexts } = texts
+const filters = [exact('user', realtime.user), exact('app', realtime.app)]
+
 const names = ['sessions_native', 'sessions_hub', 'channels'] as const
 
 const toColumns = (nameOf: (node: string) => string): Column<Node>[] => [
@@ -23,7 +29,7 @@ const toColumns = (nameOf: (node: string) => string): Column<Node>[] => [
 
 /** Who is connected, and where. */
 export function RealtimeView() {
-  const nodes = useResource<Node[]>('/admin/nodes', { everyMs: livePeriodMs })
+  const nodes = useResource<Node[]>('/admin/nodes', { isLive: true })
   const series = useSeries(names, '1h')
   return (
     <>
@@ -52,5 +58,61 @@ export function RealtimeView() {
       </Card>
       <SessionList nodes={nodes.data ?? []} />
     </>
+  )
+}
+
+/** Connections of all nodes, newest first: whose they are, what they are subscribed to; and a way to end them. */
+function SessionList({ nodes }: { nodes: Node[] }) {
+  const server = useServer()
+  const list = useList<RealtimeSession, RealtimeSessions>('/admin/sessions', filters, { isLive: true })
+  const silent = list.data?.silent_nodes ?? []
+  const nameOfNode = namesOfNodes(nodes)
+  const end = async (id: string) => {
+    await server.remove(`/admin/sessions/${id}`)
+    list.reload()
+    return realtime.ended
+  }
+  const columns: Column<RealtimeSession>[] = [
+    {
+      title: realtime.user,
+      isName: true,
+      show: ({ user }) =>
+        user === undefined ? <span class="muted">{realtime.nobody}</span> : <UserLink user={user} />,
+    },
+    { title: realtime.kind, show: ({ kind }) => <Badge>{realtime.kinds[kind]}</Badge> },
+    { title: realtime.node, show: ({ node }) => nameOfNode(node) },
+    { title: realtime.since, show: ({ since }) => <Moment at={since} /> },
+    { title: realtime.address, show: ({ ip }) => <code>{ip}</code> },
+    { title: realtime.subscriptions, show: session => <Subscriptions of={session} /> },
+    actions(({ id }) => (
+      <ConfirmButton
+        isSmall
+        isDangerous
+        title={realtime.end}
+        text={realtime.endHint}
+        submit={realtime.end}
+        onConfirm={() => end(id)}
+      >
+        {realtime.endShort}
+      </ConfirmButton>
+    )),
+  ]
+  return (
+    <section class="stack">
+      <h2>{realtime.open}</h2>
+      {silent.length > 0 && <p class="muted">{realtime.silent(silent.map(nameOfNode).join(', '))}</p>}
+      <List of={list} label={realtime.open} columns={columns} filters={filters} empty={realtime.empty} />
+    </section>
+  )
+}
+
+function Subscriptions({ of: { apps = [], subscriptions } }: { of: RealtimeSession }) {
+  return (
+    <span class="badges">
+      {apps.map(app => (
+        <AppLink key={app.id} app={app} />
+      ))}
+      {subscriptions > apps.length && <Badge>{realtime.more(subscriptions - apps.length)}</Badge>}
+    </span>
   )
 }

@@ -1,54 +1,29 @@
-import { useDesk } from '../../parts/desk.tsx'
 import { AreaField, TextField } from '../../parts/field.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { useServer } from '../../server/server.ts'
 import type { User } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
 
 const { users } = texts
 
-interface DialogProps {
-  /** Called when something was changed. */
-  onDone: () => void
-  close: () => void
-}
-
-/** Makes a user. */
-export function CreateUser({ onDone, close }: DialogProps) {
+/** Makes a user, or changes what is known of one. */
+export function EditUser({ of: user, onDone, close }: DialogProps & { of?: User }) {
   const server = useServer()
-  const desk = useDesk()
-  const create = async (values: Values) => {
-    await server.post('/users', toBody(values))
-    desk.notify(users.createdNotice)
-    onDone()
-  }
-  return (
-    <FormDialog title={users.create} submit={users.create} close={close} onSubmit={create}>
-      <Fields isNew />
-    </FormDialog>
-  )
-}
-
-/** Changes what is known of a user. */
-export function EditUser({ of: user, onDone, close }: DialogProps & { of: User }) {
-  const server = useServer()
-  const desk = useDesk()
+  const isNew = user === undefined
   const save = async (values: Values) => {
-    await server.patch(`/users/${user.id}`, toBody(values))
-    desk.notify(users.savedNotice)
+    if (isNew) await server.post('/users', toBody(values))
+    else await server.patch(`/users/${user.id}`, toBody(values))
     onDone()
+    return isNew ? users.createdNotice : users.savedNotice
   }
-  return (
-    <FormDialog title={users.edit} submit={texts.save} close={close} onSubmit={save}>
-      <Fields of={user} />
-    </FormDialog>
-  )
-}
-
-function Fields({ of: user, isNew = false }: { of?: User; isNew?: boolean }) {
   const directories = (user?.directories ?? []).map(({ name }) => name).join(', ')
   return (
-    <>
+    <FormDialog
+      title={isNew ? users.create : users.edit}
+      submit={isNew ? users.create : texts.save}
+      close={close}
+      onSubmit={save}
+    >
       <TextField name="uid" label={users.uid} hint={users.uidHint} value={user?.uid} isRequired={isNew} />
       <TextField name="name" label={users.name} value={user?.name} />
       <TextField name="email" label={users.email} type="email" value={user?.email} />
@@ -56,7 +31,7 @@ function Fields({ of: user, isNew = false }: { of?: User; isNew?: boolean }) {
       <TextField name="directories" label={users.directories} hint={users.directoriesHint} value={directories} />
       <TextField name="tags" label={users.tags} hint={users.tagsHint} value={(user?.tags ?? []).join(', ')} />
       <AreaField name="comment" label={users.comment} rows={2} value={user?.comment} />
-    </>
+    </FormDialog>
   )
 }
 

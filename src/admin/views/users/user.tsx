@@ -1,17 +1,21 @@
 import { Badge } from '../../parts/badge.tsx'
+import { AskButton, ConfirmButton } from '../../parts/buttons.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Heading } from '../../parts/heading.tsx'
+import { List, useList } from '../../parts/list.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { nameOf } from '../../parts/names.tsx'
+import { AppLink, kindOf, nameOf } from '../../parts/names.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { TrashActions } from '../../parts/trash-actions.tsx'
+import { useServer } from '../../server/server.ts'
+import type { App, User } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
-import type { User } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
-import { UserActions } from './user-actions.tsx'
-import { UserApps } from './user-apps.tsx'
+import { EditUser } from './user-dialogs.tsx'
 
-const { users } = texts
+const { apps, users } = texts
 const back = { to: '/users', title: users.title }
 
 /** One user: what is known, what can be done, and where they take part. */
@@ -46,5 +50,45 @@ export function UserView({ id = '' }: { id?: string }) {
         </>
       )}
     </Loaded>
+  )
+}
+
+/** What can be done with a user. */
+function UserActions({ of: user, onDone }: { of: User; onDone: () => void }) {
+  const server = useServer()
+  const revoke = async () => {
+    await server.remove(`/users/${user.id}/tokens`)
+    onDone()
+    return users.tokensNotice
+  }
+  return (
+    <>
+      <AskButton ask={close => <EditUser of={user} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
+      <ConfirmButton
+        title={users.revokeTokens}
+        text={users.revokeHint}
+        submit={users.revokeTokens}
+        onConfirm={revoke}
+      />
+      <TrashActions of={user} list="/users" texts={users} onDone={onDone} />
+    </>
+  )
+}
+
+const columns: Column<App>[] = [
+  { title: apps.name, isName: true, show: app => <AppLink app={app} /> },
+  { title: apps.type, show: ({ type }) => kindOf(type) },
+  { title: apps.uid, show: ({ uid }) => uid && <code>{uid}</code> },
+  { title: apps.updated, show: ({ updated_at, created_at }) => <Moment at={updated_at ?? created_at} /> },
+]
+
+/** The apps that a user is a member of. */
+function UserApps({ id }: { id: string }) {
+  const list = useList<App>('/apps', [], { query: { member: id } })
+  return (
+    <section class="stack">
+      <h2>{users.apps}</h2>
+      <List of={list} label={users.apps} columns={columns} empty={users.noApps} />
+    </section>
   )
 }

@@ -1,15 +1,14 @@
-import { AskButton } from '../../parts/ask-button.tsx'
+import { AskButton } from '../../parts/buttons.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { any, choice, exact, search, trash } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { UserLink } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import type { User } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
-import { CreateUser } from './user-dialogs.tsx'
+import { EditUser } from './user-dialogs.tsx'
 
 const { users } = texts
 
@@ -59,8 +58,7 @@ export function UsersView() {
         title={users.title}
         hint={users.hint}
         actions={
-          <AskButton isPrimary ask={close => <CreateUser onDone={list.reload} close={close} />}>
-            <Icon name="plus" />
+          <AskButton isPrimary icon="plus" ask={close => <EditUser onDone={list.reload} close={close} />}>
             {users.create}
           </AskButton>
         }

@@ -1,4 +1,4 @@
-import { ActButton } from '../../parts/act-button.tsx'
+import { ActButton } from '../../parts/buttons.tsx'
 import { sayDuration } from '../../parts/amount.ts'
 import { Card } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -11,7 +11,7 @@ import type { Delivery, Webhook } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
-import { DeliveryState } from './delivery-list.tsx'
+import { DeliveryState } from './deliveries.tsx'
 
 const { deliveries } = texts
 const back = { to: '/deliveries', title: deliveries.title }

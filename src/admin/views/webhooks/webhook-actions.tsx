@@ -1,6 +1,4 @@
-import { ActButton } from '../../parts/act-button.tsx'
-import { AskButton } from '../../parts/ask-button.tsx'
-import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { ActButton, AskButton, ConfirmButton } from '../../parts/buttons.tsx'
 import { useDesk } from '../../parts/desk.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
 import { maskUrl } from '../../parts/url.ts'
@@ -8,8 +6,7 @@ import { useServer } from '../../server/server.ts'
 import type { Delivery, RotatedWebhook, Webhook } from '../../server/shapes.ts'
 import { usePlace } from '../../place.tsx'
 import { texts } from '../../texts.ts'
-import { RedeliverFailed } from './redeliver-failed.tsx'
-import { EditWebhook } from './webhook-dialogs.tsx'
+import { EditWebhook, RedeliverFailed } from './webhook-dialogs.tsx'
 
 const { webhooks, deliveries } = texts
 
@@ -35,8 +32,8 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
   }
   const remove = async () => {
     await server.remove(path)
-    desk.notify(webhooks.deletedNotice)
     go('/webhooks')
+    return webhooks.deletedNotice
   }
   return (
     <>
@@ -48,9 +45,7 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
       </AskButton>
       <AskButton ask={close => <EditWebhook of={webhook} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
       <ActButton act={turn}>{webhook.is_enabled ? webhooks.disable : webhooks.enable}</ActButton>
-      <ConfirmButton title={webhooks.rotate} text={webhooks.rotateHint} submit={webhooks.rotate} onConfirm={rotate}>
-        {webhooks.rotate}
-      </ConfirmButton>
+      <ConfirmButton title={webhooks.rotate} text={webhooks.rotateHint} submit={webhooks.rotate} onConfirm={rotate} />
       <ConfirmButton
         isDangerous
         title={webhooks.remove}
@@ -58,9 +53,7 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
         submit={texts.remove}
         typed={{ name: maskUrl(webhook.payload_url), otherwise: String(webhook.id) }}
         onConfirm={remove}
-      >
-        {texts.remove}
-      </ConfirmButton>
+      />
     </>
   )
 }

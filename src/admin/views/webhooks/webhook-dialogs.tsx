@@ -1,7 +1,8 @@
-import { triggers } from '../../server/constants.ts'
+import type { triggers } from '../../../resources/webhooks/schema.ts'
 import { useDesk } from '../../parts/desk.tsx'
 import { CheckField, ChecksField, TextField } from '../../parts/field.tsx'
-import { FormDialog, type Values } from '../../parts/form.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
+import { fromLocalInput, toLocalInput } from '../../parts/moment.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
 import { maskUrl, unmaskUrl } from '../../parts/url.ts'
 import { useServer } from '../../server/server.ts'
@@ -10,51 +11,41 @@ import { texts } from '../../texts.ts'
 
 const { webhooks } = texts
 
-interface DialogProps {
-  onDone: () => void
-  close: () => void
-}
+/** What webhooks can be told about: exactly what the server has, which the compiler sees to. */
+const choices = Object.keys({
+  agents: 1,
+  apps: 1,
+  audit: 1,
+  comments: 1,
+  files: 1,
+  messages: 1,
+  notifications: 1,
+  polls: 1,
+  posts: 1,
+  reactions: 1,
+} satisfies Record<(typeof triggers)[number], 1>).map(value => ({ value, title: value }))
 
-/** Registers a webhook, with a secret of its own, which is shown this once. */
-export function CreateWebhook({ onDone, close }: DialogProps) {
+/** Changes where a webhook is and what it is told, or registers one; its secret is shown this once. */
+export function EditWebhook({ of: webhook, onDone, close }: DialogProps & { of?: Webhook }) {
   const server = useServer()
   const desk = useDesk()
-  const create = async (values: Values) => {
-    const secret = values.isOn('is_signed') ? newSecret() : null
-    await server.post<Webhook>('/webhooks', { ...toBody(values), secret })
-    onDone()
-    if (secret === null) desk.notify(webhooks.createdNotice)
-    else
-      desk.open(shut => <SecretDialog title={webhooks.secret} text={webhooks.secretHint} value={secret} close={shut} />)
-  }
-  return (
-    <FormDialog title={webhooks.create} submit={webhooks.create} close={close} onSubmit={create}>
-      <Fields />
-      <CheckField name="is_signed" label={webhooks.isSigned} hint={webhooks.isSignedHint} isOn />
-    </FormDialog>
-  )
-}
-
-/** Changes where a webhook is, and what it is told. */
-export function EditWebhook({ of: webhook, onDone, close }: DialogProps & { of: Webhook }) {
-  const server = useServer()
-  const desk = useDesk()
+  const isNew = webhook === undefined
   const save = async (values: Values) => {
-    await server.patch(`/webhooks/${webhook.id}`, toBody(values, webhook))
-    desk.notify(webhooks.savedNotice)
+    const body = toBody(values, webhook)
+    const secret = isNew && values.isOn('is_signed') ? newSecret() : null
+    if (isNew) await server.post('/webhooks', { ...body, secret })
+    else await server.patch(`/webhooks/${webhook.id}`, body)
     onDone()
+    if (secret === null) return isNew ? webhooks.createdNotice : webhooks.savedNotice
+    desk.open(shut => <SecretDialog title={webhooks.secret} text={webhooks.secretHint} value={secret} close={shut} />)
   }
   return (
-    <FormDialog title={webhooks.edit} submit={texts.save} close={close} onSubmit={save}>
-      <Fields of={webhook} />
-    </FormDialog>
-  )
-}
-
-function Fields({ of: webhook }: { of?: Webhook }) {
-  const choices = triggers.map(value => ({ value, title: value }))
-  return (
-    <>
+    <FormDialog
+      title={isNew ? webhooks.create : webhooks.edit}
+      submit={isNew ? webhooks.create : texts.save}
+      close={close}
+      onSubmit={save}
+    >
       <TextField
         name="payload_url"
         label={webhooks.url}
@@ -72,7 +63,8 @@ function Fields({ of: webhook }: { of?: Webhook }) {
         value={String(webhook?.retries ?? 5)}
       />
       <CheckField name="is_enabled" label={webhooks.enabled} isOn={webhook?.is_enabled ?? true} />
-    </>
+      {isNew && <CheckField name="is_signed" label={webhooks.isSigned} hint={webhooks.isSignedHint} isOn />}
+    </FormDialog>
   )
 }
 
@@ -90,4 +82,27 @@ function toBody(values: Values, before?: Webhook) {
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return `whsec_${btoa(String.fromCodePoint(...bytes))}`
+}
+
+const dayMs = 86_400_000
+
+/** Sends again what has failed since a time. */
+export function RedeliverFailed({ webhook, onDone, close }: DialogProps & { webhook: number }) {
+  const server = useServer()
+  const send = async (values: Values) => {
+    const since = fromLocalInput(values.text('since')) ?? null
+    const { count } = await server.post<{ count: number }>(`/webhooks/${webhook}/redeliver`, {
+      status: 'failure',
+      since,
+    })
+    onDone()
+    return webhooks.redelivered(count)
+  }
+  const yesterday = toLocalInput(new Date(Date.now() - dayMs).toISOString())
+  return (
+    <FormDialog title={webhooks.redeliverFailed} submit={webhooks.redeliver} close={close} onSubmit={send}>
+      <p>{webhooks.redeliverHint}</p>
+      <TextField name="since" label={webhooks.since} type="datetime-local" value={yesterday} />
+    </FormDialog>
+  )
 }

@@ -1,25 +1,24 @@
 import { sayCount } from '../../parts/amount.ts'
 import { Badge } from '../../parts/badge.tsx'
-import { Card } from '../../parts/card.tsx'
+import { Card, Figure } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { maskUrl } from '../../parts/url.ts'
 import type { WebhookDetails } from '../../server/shapes.ts'
-import { livePeriodMs } from '../../server/use-load.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { texts } from '../../texts.ts'
-import { DeliveryList } from './delivery-list.tsx'
+import { DeliveryList } from './deliveries.tsx'
 import { WebhookActions } from './webhook-actions.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { WebhookState } from './webhooks.tsx'
 
 const { webhooks } = texts
 const back = { to: '/webhooks', title: webhooks.title }
 
 /** One webhook: how it fares, and what it was sent. */
 export function WebhookView({ id = '' }: { id?: string }) {
-  const webhook = useResource<WebhookDetails>(`/webhooks/${id}`, { everyMs: livePeriodMs })
+  const webhook = useResource<WebhookDetails>(`/webhooks/${id}`, { isLive: true })
   return (
     <Loaded of={webhook} heading={{ title: webhooks.one, back }}>
       {of => (
@@ -31,8 +30,8 @@ export function WebhookView({ id = '' }: { id?: string }) {
             actions={<WebhookActions of={of} onDone={webhook.reload} />}
           />
           <div class="figures">
-            <Figure name={webhooks.queued} value={of.queued} />
-            <Figure name={webhooks.failures} value={of.failures_24h} />
+            <Figure name={webhooks.queued} value={sayCount(of.queued)} />
+            <Figure name={webhooks.failures} value={sayCount(of.failures_24h)} />
           </div>
           <Card>
             <Facts
@@ -60,14 +59,5 @@ export function WebhookView({ id = '' }: { id?: string }) {
         </>
       )}
     </Loaded>
-  )
-}
-
-function Figure({ name, value }: { name: string; value: number }) {
-  return (
-    <div class="card">
-      <span class="muted small">{name}</span>
-      <strong>{sayCount(value)}</strong>
-    </div>
   )
 }

@@ -1,7 +1,6 @@
-import { AskButton } from '../../parts/ask-button.tsx'
 import { Badge } from '../../parts/badge.tsx'
+import { AskButton } from '../../parts/buttons.tsx'
 import { Heading } from '../../parts/heading.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import type { Column } from '../../parts/table.tsx'
@@ -9,8 +8,7 @@ import { maskUrl } from '../../parts/url.ts'
 import type { Webhook } from '../../server/shapes.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
-import { CreateWebhook } from './webhook-dialogs.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { EditWebhook } from './webhook-dialogs.tsx'
 
 const { webhooks } = texts
 
@@ -43,13 +41,22 @@ export function WebhooksView() {
         title={webhooks.title}
         hint={webhooks.hint}
         actions={
-          <AskButton isPrimary ask={close => <CreateWebhook onDone={list.reload} close={close} />}>
-            <Icon name="plus" />
+          <AskButton isPrimary icon="plus" ask={close => <EditWebhook onDone={list.reload} close={close} />}>
             {webhooks.create}
           </AskButton>
         }
       />
       <List of={list} label={webhooks.title} columns={columns} empty={webhooks.empty} />
     </>
+  )
+}
+
+/** Whether a webhook is told anything, and whether it listens. */
+export function WebhookState({ of: { is_enabled, failing_since } }: { of: Webhook }) {
+  if (!is_enabled) return <Badge>{webhooks.disabled}</Badge>
+  return failing_since === undefined ? (
+    <Badge tone="good">{webhooks.enabled}</Badge>
+  ) : (
+    <Badge tone="bad">{webhooks.failing}</Badge>
   )
 }
