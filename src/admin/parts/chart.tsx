@@ -1,24 +1,24 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
+import type { FigureName } from '../server/shapes.ts'
+import type { Figures, Points } from '../server/use-series.ts'
 import { texts } from '../texts.ts'
 import { sayCompact } from './amount.ts'
 
-export interface Line {
-  label: string
-  /** A custom property of the styles: `--chart-1`. */
-  color: string
-  points: [time: string, value: number][]
-}
+/** What is drawn, by the names of figures; colours are custom properties of the styles, such as `--chart-1`. */
+export type Lines = Partial<Record<FigureName, { label: string; color: string }>>
 
 interface ChartProps {
   label: string
-  lines: Line[]
-  /** The span that is drawn, in seconds since 1970. */
-  from: number
-  to: number
-  /** Seconds per point; a missing point interrupts the line. */
-  step: number
+  lines: Lines
+  of: Figures
   say?: (value: number) => string
+}
+
+interface Line {
+  label: string
+  color: string
+  points: Points
 }
 
 const heightPx = 200
@@ -35,13 +35,13 @@ const sayTime = (time: number, seconds: number) => (seconds > daySeconds ? ofWee
 const headroom = 1.08
 
 /** Lines over time, in the colours of the styles, as wide as there is room. */
-export function Chart({ label, lines, from, to, step, say = sayCompact }: ChartProps) {
+export function Chart({ label, lines: shown, of, say = sayCompact }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
-  const data = useMemo(() => align(lines, from, to, step), [lines, from, to, step])
-  const names = lines.map(({ label, color }) => `${label} ${color}`).join('\n')
-  const latest = useRef({ data, from, to })
-  latest.current = { data, from, to }
+  const lines = Object.entries(shown).map(([name, line]) => ({ ...line, points: of.byName[name as FigureName] ?? [] }))
+  const data = useMemo(() => align(lines, of), [shown, of])
+  const latest = useRef({ data, of })
+  latest.current = { data, of }
 
   useEffect(() => {
     const element = place.current!
@@ -61,19 +61,19 @@ export function Chart({ label, lines, from, to, step, say = sayCompact }: ChartP
       plot.current = undefined
     }
     // Drawn anew for other lines only; their points are set below.
-  }, [names])
+  }, [shown])
   useEffect(() => plot.current?.setData(data), [data])
 
   return <div class="chart" ref={place} role="img" aria-label={`${label}: ${lines.map(sayLast(say)).join(', ')}`} />
 }
 
 /** The last value of a line, in words. */
-export function sayLast(say: (value: number) => string) {
+function sayLast(say: (value: number) => string) {
   return ({ label, points }: Line) => `${label} ${points.length === 0 ? '–' : say(points.at(-1)![1])}`
 }
 
 /** The points of all lines at common times; null where a line has none. */
-function align(lines: Line[], from: number, to: number, step: number): UPlot.AlignedData {
+function align(lines: Line[], { from, to, step }: Figures): UPlot.AlignedData {
   const first = Math.floor(from / step) * step
   const times = Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => first + i * step)
   const values = lines.map(({ points }) => {
@@ -102,7 +102,7 @@ function widthWithin(element: HTMLElement): number {
 function toOptions(
   element: HTMLElement,
   lines: Line[],
-  latest: { current: { from: number; to: number } },
+  latest: { current: { of: Figures } },
   say: (value: number) => string,
 ): UPlot.Options {
   const style = getComputedStyle(element)
@@ -120,7 +120,7 @@ function toOptions(
     cursor: { y: false, points: { size: 6 } },
     legend: { show: true, live: true },
     scales: {
-      x: { range: () => [latest.current.from, latest.current.to] },
+      x: { range: () => [latest.current.of.from, latest.current.of.to] },
       y: { range: (_, __, most) => [0, most * headroom || 1] },
     },
     axes: [
@@ -128,7 +128,7 @@ function toOptions(
         ...axis,
         space: 64,
         size: 32,
-        values: (_, splits) => splits.map(time => sayTime(time, latest.current.to - latest.current.from)),
+        values: (_, splits) => splits.map(time => sayTime(time, latest.current.of.to - latest.current.of.from)),
       },
       { ...axis, size: 52, values: (_, splits) => splits.map(value => say(value)) },
     ],

@@ -60,8 +60,3 @@ export type User = Shape<typeof users.User>
 export type Webhook = Shape<typeof webhooks.Webhook>
 export type WebhookDetails = Shape<typeof webhooks.WebhookDetails>
 export type { FigureName } from '../../monitoring/figures.ts'
-
-/** Points in the order of time; steps without samples are left out. */
-export interface Series {
-  points?: [time: string, value: number][]
-}

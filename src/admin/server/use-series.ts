@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useServer } from './server.ts'
-import type { FigureName, Series } from './shapes.ts'
+import type { FigureName } from './shapes.ts'
 import { useLoad, type Resource } from './use-resource.ts'
 
 /** How often nodes write their figures down. */
@@ -14,10 +14,12 @@ export const spans = {
 } as const
 export type Span = keyof typeof spans
 
-export type SeriesByName = Partial<Record<FigureName, [time: string, value: number][]>>
+/** In the order of time. */
+export type Points = [time: string, value: number][]
 
+/** Figures over a span of time, in seconds since 1970; steps without samples have no point. */
 export interface Figures {
-  byName: SeriesByName
+  byName: Partial<Record<FigureName, Points>>
   from: number
   to: number
   step: number
@@ -34,7 +36,7 @@ export function useSeries(names: readonly FigureName[], span: Span): Resource<Fi
     const query = { from: toMoment(from), to: toMoment(to), step }
     const series = await Promise.all(
       names.map(async name => {
-        const { points = [] } = await server.get<Series>('/admin/series', { ...query, name }, signal)
+        const { points = [] } = await server.get<{ points?: Points }>('/admin/series', { ...query, name }, signal)
         return [name, points] as const
       }),
     )

@@ -1,6 +1,6 @@
-import { sayBytes, sayCompact, sayDuration } from '../parts/amount.ts'
+import { sayBytes, sayDuration } from '../parts/amount.ts'
 import { Card } from '../parts/card.tsx'
-import { Chart } from '../parts/chart.tsx'
+import { Chart, type Lines } from '../parts/chart.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import type { FigureName } from '../server/shapes.ts'
@@ -12,22 +12,21 @@ const { metrics } = texts
 
 interface ChartEntry {
   title: string
-  lines: Partial<Record<FigureName, { label: string; color: string }>>
+  lines: Lines
   say?: (value: number) => string
 }
 
 const [first, second, third, fourth] = ['--chart-1', '--chart-2', '--chart-3', '--chart-4'] as const
 
+export const requestLines: Lines = {
+  requests_2xx: { label: '2xx', color: second },
+  requests_4xx: { label: '4xx', color: third },
+  requests_5xx: { label: '5xx', color: fourth },
+}
+
 /** What is drawn, what people look at first in front. */
 const charts: ChartEntry[] = [
-  {
-    title: metrics.requests,
-    lines: {
-      requests_2xx: { label: '2xx', color: second },
-      requests_4xx: { label: '4xx', color: third },
-      requests_5xx: { label: '5xx', color: fourth },
-    },
-  },
+  { title: metrics.requests, lines: requestLines },
   {
     title: metrics.latency,
     say: sayDuration,
@@ -131,18 +130,11 @@ export function MetricsView() {
         }
       />
       <Loaded of={series} rows={8}>
-        {({ byName, from, to, step }) => (
+        {figures => (
           <div class="charts">
-            {charts.map(({ title, lines, say = sayCompact }) => (
+            {charts.map(({ title, ...chart }) => (
               <Card key={title} title={title}>
-                <Chart
-                  label={title}
-                  {...{ from, to, step, say }}
-                  lines={Object.entries(lines).map(([name, line]) => ({
-                    ...line,
-                    points: byName[name as FigureName] ?? [],
-                  }))}
-                />
+                <Chart label={title} {...chart} of={figures} />
               </Card>
             ))}
           </div>

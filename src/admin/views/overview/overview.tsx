@@ -1,3 +1,4 @@
+import { requestLines } from '../metrics.tsx'
 import { sayBytes, sayCompact, sayCount, sayDuration } from '../../parts/amount.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Figure } from '../../parts/card.tsx'
@@ -9,7 +10,7 @@ import { namesOfNodes } from '../../parts/names.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import type { Node } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
-import { useSeries, type SeriesByName } from '../../server/use-series.ts'
+import { useSeries } from '../../server/use-series.ts'
 import { texts } from '../../texts.ts'
 import { Warnings } from './warnings.tsx'
 
@@ -28,7 +29,7 @@ export function OverviewView() {
   const nodes = useResource<Node[]>('/admin/nodes', { isLive: true })
   const series = useSeries(names, '1h')
   const sum = (of: (node: Node) => number) => nodes.data?.reduce((total, node) => total + of(node), 0)
-  const last = (name: keyof SeriesByName) => series.data?.byName[name]?.at(-1)?.[1]
+  const last = (name: (typeof names)[number]) => series.data?.byName[name]?.at(-1)?.[1]
   const commands = last('commands')
   return (
     <>
@@ -43,17 +44,7 @@ export function OverviewView() {
       <Warnings />
       <Card title={metrics.requests}>
         <Loaded of={series} rows={3}>
-          {({ byName, from, to, step }) => (
-            <Chart
-              label={metrics.requests}
-              {...{ from, to, step }}
-              lines={[
-                { label: '2xx', color: '--chart-2', points: byName.requests_2xx ?? [] },
-                { label: '4xx', color: '--chart-3', points: byName.requests_4xx ?? [] },
-                { label: '5xx', color: '--chart-4', points: byName.requests_5xx ?? [] },
-              ]}
-            />
-          )}
+          {figures => <Chart label={metrics.requests} lines={requestLines} of={figures} />}
         </Loaded>
       </Card>
       <Card title={overview.nodes}>

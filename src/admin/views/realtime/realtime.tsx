@@ -2,7 +2,7 @@ import { sayCount } from '../../parts/amount.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { ConfirmButton } from '../../parts/buttons.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Chart } from '../../parts/chart.tsx'
+import { Chart, type Lines } from '../../parts/chart.tsx'
 import { exact } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
@@ -19,7 +19,12 @@ import { texts } from '../../texts.ts'
 const { realtime, nodes: nodeTexts } = texts
 const filters = [exact('user', realtime.user), exact('app', realtime.app)]
 
-const names = ['sessions_native', 'sessions_hub', 'channels'] as const
+const lines = {
+  sessions_native: { label: realtime.kinds.native, color: '--chart-1' },
+  sessions_hub: { label: realtime.kinds.hub, color: '--chart-3' },
+  channels: { label: realtime.subscribed, color: '--chart-2' },
+} satisfies Lines
+const names = Object.keys(lines) as (keyof typeof lines)[]
 
 const toColumns = (nameOf: (node: string) => string): Column<Node>[] => [
   { title: nodeTexts.host, isName: true, show: ({ id }) => nameOf(id) },
@@ -36,17 +41,7 @@ export function RealtimeView() {
       <Heading title={realtime.title} hint={realtime.hint} />
       <Card title={realtime.overTime}>
         <Loaded of={series} rows={3}>
-          {({ byName, from, to, step }) => (
-            <Chart
-              label={realtime.overTime}
-              {...{ from, to, step }}
-              lines={[
-                { label: realtime.kinds.native, color: '--chart-1', points: byName.sessions_native ?? [] },
-                { label: realtime.kinds.hub, color: '--chart-3', points: byName.sessions_hub ?? [] },
-                { label: realtime.subscribed, color: '--chart-2', points: byName.channels ?? [] },
-              ]}
-            />
-          )}
+          {figures => <Chart label={realtime.overTime} lines={lines} of={figures} />}
         </Loaded>
       </Card>
       <Card title={realtime.byNode}>
