@@ -1,6 +1,6 @@
 import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { toRefusal, type Refusal } from '../server/refusal.ts'
+import { Refusal, toRefusal } from '../server/refusal.ts'
 import { texts } from '../texts.ts'
 import { useDesk } from './desk.tsx'
 import { Dialog } from './dialog.tsx'
@@ -33,6 +33,17 @@ export class Values {
     return this.text(name)
       .split(/[\s,]+/)
       .filter(word => word !== '')
+  }
+
+  /** Undefined where nothing was typed. Refuses what is no JSON, at the field, as the server would. */
+  json(name: string): unknown {
+    const text = this.text(name).trim()
+    if (text === '') return undefined
+    try {
+      return JSON.parse(text) as unknown
+    } catch (error) {
+      throw new Refusal(422, { title: texts.failure.notJson, errors: { [name]: [(error as Error).message] } })
+    }
   }
 
   isOn(name: string): boolean {

@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact'
 import { AskButton, ConfirmButton } from '../../parts/buttons.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Icon } from '../../parts/icon.tsx'
+import { AreaField, TextField } from '../../parts/field.tsx'
+import { FormDialog, type DialogProps, type Values } from '../../parts/form.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Empty, Table, type Column } from '../../parts/table.tsx'
+import { actions, Table, type Column } from '../../parts/table.tsx'
 import { useServer } from '../../server/server.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { texts } from '../../texts.ts'
 
-interface EditProps<Row> {
-  path: string
-  /** Absent: a new one. */
-  of?: Row
-  close: () => void
-  onDone: () => void
+const { agents } = texts
+
+interface Named {
+  name: string
+  headers?: Record<string, string> | undefined
 }
 
 interface NamedListProps<Row> {
@@ -21,73 +21,87 @@ interface NamedListProps<Row> {
   path: string
   columns: Column<Row>[]
   /** Further things to do with a row, whose path it gets. */
-  actions?: (path: string) => ComponentChildren
-  Edit: (props: EditProps<Row>) => ComponentChildren
-  title: string
-  add: string
-  none: string
-  remove: string
-  removeHint: string
+  more?: (path: string) => ComponentChildren
+  /** What is edited beside the name and the headers. */
+  Fields: (props: { of: Row | undefined }) => ComponentChildren
+  toBody: (values: Values) => object
+  texts: { title: string; name: string; add: string; edit: string; none: string; remove: string; removeHint: string }
 }
 
 /** Things of an agent that have a name: they are listed, added, edited and removed. */
-export function NamedList<Row extends { name: string }>(props: NamedListProps<Row>) {
-  const { path, columns, actions, Edit, title, add, none, remove, removeHint } = props
+export function NamedList<Row extends Named>(props: NamedListProps<Row>) {
+  const { path, columns, more, texts: own } = props
   const server = useServer()
   const list = useResource<Row[]>(path)
-  const all: Column<Row>[] = [
+  const all = [
     ...columns,
-    {
-      title: texts.list.actions,
-      isActions: true,
-      show(of) {
-        const { name } = of
-        const own = `${path}/${encodeURIComponent(name)}`
-        const removeIt = async () => {
-          await server.remove(own)
-          list.reload()
-        }
-        return (
-          <div class="actions">
-            {actions?.(own)}
-            <AskButton isSmall ask={close => <Edit {...{ path, of, close }} onDone={list.reload} />}>
-              {texts.edit}
-            </AskButton>
-            <ConfirmButton
-              isSmall
-              isDangerous
-              title={remove}
-              text={removeHint}
-              submit={texts.remove}
-              typed={{ name, otherwise: name }}
-              onConfirm={removeIt}
-            >
-              {texts.remove}
-            </ConfirmButton>
-          </div>
-        )
-      },
-    },
+    actions<Row>(of => {
+      const itsPath = `${path}/${encodeURIComponent(of.name)}`
+      const remove = async () => {
+        await server.remove(itsPath)
+        list.reload()
+      }
+      return (
+        <>
+          {more?.(itsPath)}
+          <AskButton isSmall ask={close => <Edit {...{ props, of, close }} onDone={list.reload} />}>
+            {texts.edit}
+          </AskButton>
+          <ConfirmButton
+            isSmall
+            isDangerous
+            title={own.remove}
+            text={own.removeHint}
+            submit={texts.remove}
+            typed={{ name: of.name, otherwise: of.name }}
+            onConfirm={remove}
+          />
+        </>
+      )
+    }),
   ]
   return (
     <Card
-      title={title}
+      title={own.title}
       actions={
-        <AskButton ask={close => <Edit {...{ path, close }} onDone={list.reload} />}>
-          <Icon name="plus" />
-          {add}
+        <AskButton icon="plus" ask={close => <Edit {...{ props, close }} onDone={list.reload} />}>
+          {own.add}
         </AskButton>
       }
     >
       <Loaded of={list}>
-        {rows =>
-          rows.length === 0 ? (
-            <Empty text={none} />
-          ) : (
-            <Table label={title} columns={all} rows={rows} keyOf={({ name }) => name} />
-          )
-        }
+        {rows => <Table label={own.title} columns={all} rows={rows} empty={own.none} keyOf={({ name }) => name} />}
       </Loaded>
     </Card>
+  )
+}
+
+/** Adds one, or changes it. Headers are written and never read: they hold credentials. */
+function Edit<Row extends Named>({
+  props: { path, Fields, toBody, texts: own },
+  of,
+  onDone,
+  close,
+}: DialogProps & { props: NamedListProps<Row>; of?: Row }) {
+  const server = useServer()
+  const save = async (values: Values) => {
+    const headers = values.json('headers')
+    const body = { name: values.text('name'), ...toBody(values), ...(headers !== undefined && { headers }) }
+    if (of === undefined) await server.post(path, body)
+    else await server.patch(`${path}/${encodeURIComponent(of.name)}`, body)
+    onDone()
+  }
+  return (
+    <FormDialog title={of === undefined ? own.add : own.edit} submit={texts.save} close={close} onSubmit={save}>
+      <TextField name="name" label={own.name} value={of?.name} isRequired />
+      <Fields of={of} />
+      <AreaField
+        name="headers"
+        label={agents.headers}
+        hint={of?.headers === undefined ? agents.headersHint : agents.headersSet(Object.keys(of.headers).join(', '))}
+        rows={3}
+        isCode
+      />
+    </FormDialog>
   )
 }
