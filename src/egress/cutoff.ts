@@ -1,6 +1,5 @@
 import { systemClock } from '../lib/clock.ts'
 import { EgressFailed } from './egress-failed.ts'
-import { Broken } from './exchange.ts'
 
 interface CutoffOptions {
   /** The limit of the whole exchange. */
@@ -49,17 +48,15 @@ export class Cutoff {
 
   /** The reason why the exchange failed, given what was thrown. */
   toFailure(cause: unknown): unknown {
-    const partial = cause instanceof Broken ? cause.partial : undefined
+    if (!this.signal.aborted) return cause
+    const partial = cause instanceof EgressFailed ? cause.partial : undefined
     const { deadlineMs, idleMs = 0 } = this.#options
-    if (this.signal.aborted) {
-      const message = {
-        deadline: `No complete answer within ${deadlineMs / 1000} s`,
-        idle: `Nothing arrived for ${idleMs / 1000} s`,
-        stopped: 'The exchange was stopped',
-      }[this.#reason]
-      return new EgressFailed(this.#reason, message, { cause, partial })
-    }
-    return cause instanceof Broken ? new EgressFailed('connection', cause.message, { cause, partial }) : cause
+    const message = {
+      deadline: `No complete answer within ${deadlineMs / 1000} s`,
+      idle: `Nothing arrived for ${idleMs / 1000} s`,
+      stopped: 'The exchange was stopped',
+    }[this.#reason]
+    return new EgressFailed(this.#reason, message, { cause, partial })
   }
 
   release(): void {

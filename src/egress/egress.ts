@@ -1,5 +1,4 @@
 import { lookup as resolveBySystem, type LookupAddress } from 'node:dns'
-import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { Cutoff } from './cutoff.ts'
 import { EgressFailed } from './egress-failed.ts'
@@ -82,17 +81,15 @@ export class Egress {
     const cutoff = new Cutoff(request)
     try {
       const url = toUrl(request.url)
-      const incoming = await cutoff.waiting(this.#begin(url, request, cutoff.signal))
+      const { signal } = cutoff
+      const beginning = this.#addressesOf(url, signal).then(addresses => begin(url, addresses, { ...request, signal }))
+      const incoming = await cutoff.waiting(beginning)
       const { limitBytes } = request
       return { url, ...headOf(incoming), body: readAsItArrives(incoming, { cutoff, limitBytes }) }
     } catch (cause) {
       cutoff.release()
       throw cutoff.toFailure(cause)
     }
-  }
-
-  async #begin(url: URL, request: OpenRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    return begin(url, await this.#addressesOf(url, signal), { ...request, signal })
   }
 
   async #follow(request: EgressRequest, signal: AbortSignal): Promise<Answer> {

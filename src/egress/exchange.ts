@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { EgressFailed } from './egress-failed.ts'
 
 /**
  * The limit of connecting to one address before the next is tried; the last one has no limit. A lost first packet is
@@ -27,17 +28,6 @@ export interface Answer {
   isCut: boolean
 }
 
-/** The connection was lost or closed before the answer was complete. */
-export class Broken extends Error {
-  /** The part of the answer that had arrived. */
-  readonly partial: Answer | undefined
-
-  constructor(cause: unknown, partial?: Answer) {
-    super(textOf(cause), { cause })
-    this.partial = partial
-  }
-}
-
 interface BeginOptions {
   method: string
   headers: Record<string, string>
@@ -47,7 +37,7 @@ interface BeginOptions {
 
 /**
  * Sends one request over a new connection to one of the addresses, whatever the URL's name resolves to by now. Reads at
- * most `keepBytes` of the answer's body, and closes the connection where it is longer. Rejects with Broken, also on
+ * most `keepBytes` of the answer's body, and closes the connection where it is longer. Rejects with EgressFailed, also on
  * abort.
  */
 export async function exchange(
@@ -72,7 +62,7 @@ export async function exchange(
       if (sizeBytes > options.keepBytes) break
     }
   } catch (cause) {
-    throw new Broken(cause, answer())
+    throw broken(cause, answer())
   }
   return answer()
 }
@@ -80,7 +70,7 @@ export async function exchange(
 /** Sends a request like `exchange`, and resolves when the head of the answer has arrived. */
 export async function begin(url: URL, addresses: LookupAddress[], options: BeginOptions): Promise<IncomingMessage> {
   return connectAndSend(url, addresses, options).catch((cause: unknown) => {
-    throw new Broken(cause)
+    throw broken(cause)
   })
 }
 
@@ -116,6 +106,11 @@ function pinnedTo(addresses: LookupAddress[]): LookupFunction {
 export function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<Answer, 'status' | 'headers'> {
   const texts = Object.entries(headers).map(([name, value]) => [name, String(value)])
   return { status: statusCode, headers: Object.fromEntries(texts) }
+}
+
+/** The connection was lost or closed before the answer was complete, of which `partial` had arrived. */
+export function broken(cause: unknown, partial?: Answer): EgressFailed {
+  return new EgressFailed('connection', textOf(cause), { cause, partial })
 }
 
 /** An error of connecting to several addresses has no message of its own. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Cutoff } from './cutoff.ts'
 import { EgressFailed } from './egress-failed.ts'
-import { Broken } from './exchange.ts'
+import { broken } from './exchange.ts'
 
 /** The head of an answer, and its body as it arrives. */
 export interface OpenAnswer {
@@ -38,7 +38,7 @@ export function readAsItArrives(
         else if ((sizeBytes += result.value.length) > limitBytes) throw tooLong(limitBytes)
         return result
       } catch (cause) {
-        const failure = cutoff.toFailure(cause instanceof EgressFailed ? cause : new Broken(cause))
+        const failure = cutoff.toFailure(cause instanceof EgressFailed ? cause : broken(cause))
         end()
         throw failure
       }
