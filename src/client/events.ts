@@ -1,8 +1,5 @@
 import type { ActorRef, EventMembers } from './event-members.ts'
 
-/** The actor of an event. */
-export type Actor = ActorRef
-
 /** The members of each event beside actor and time. Further kinds of events may be added; ignore them. */
 export type { EventMembers }
 
@@ -13,19 +10,19 @@ interface EventHead {
   /** The event's rev in the history of the app. */
   rev: number
   prev: number
-  actor: Actor
+  actor: ActorRef
   created_at: string
 }
 
-type TypedEvent = { [Name in keyof EventMembers]: EventHead & { event: Name } & EventMembers[Name] }[keyof EventMembers]
-
 /** An event of an app: `event` names its kind, which determines its members. */
-export type RealtimeEvent = TypedEvent
+export type RealtimeEvent = {
+  [Name in keyof EventMembers]: EventHead & { event: Name } & EventMembers[Name]
+}[keyof EventMembers]
 
 export interface Typing {
   type: 'typing'
   app_id: number
-  actor: Actor
+  actor: ActorRef
   is_typing: boolean
 }
 
@@ -33,7 +30,7 @@ export interface Typing {
 export interface AgentRun {
   id: number
   state: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'merged' | 'expired'
-  agent: Actor
+  agent: ActorRef
   /** The item that it answers. */
   item: ItemRef
   /** The parent of that item. */
