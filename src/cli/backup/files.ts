@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import PQueue from 'p-queue'
 import type { Bytes } from '../../bytes/bytes.ts'
 import type { Db } from '../../postgres/sql.ts'
@@ -14,11 +15,7 @@ const pageSize = 500
 const smallBytes = 1024 * 1024
 const atOnce = 8
 
-interface StoredBlob {
-  id: number
-  key: string
-  size: number
-}
+type StoredBlob = Awaited<ReturnType<typeof listStoredBlobs>>[number]
 
 export interface SavedFiles {
   count: number
@@ -32,28 +29,24 @@ const namedLimit = 1000
 /** Adds the bytes of every blob that the transaction sees. */
 export async function saveFiles(db: Db, bytes: Bytes, archive: ArchiveWriter, progress: Progress): Promise<SavedFiles> {
   const saved: SavedFiles = { count: 0, missing: [] }
-  const add = async ({ key }: StoredBlob, small: Buffer | null) => {
+  const read = async ({ key, size }: StoredBlob) => ({
+    key,
+    small: size <= smallBytes ? await readWhole(bytes, key) : null,
+  })
+  for await (const { key, small } of mapStoredBlobs(db, read)) {
     const size = small?.length ?? (await bytes.sizeOf(key))
     const content = small === null ? await bytes.open(key) : [small]
-    if (size === null || content === null) {
-      if (saved.missing.length < namedLimit) saved.missing.push(key)
-      return
-    }
-    await archive.add(`${folder}${key}`, size, counted(content, progress))
-    saved.count++
+    if (size !== null && content !== null) {
+      await archive.add(`${folder}${key}`, size, counted(content, progress))
+      saved.count++
+    } else if (saved.missing.length < namedLimit) saved.missing.push(key)
   }
-  const ahead: { blob: StoredBlob; small: Promise<Buffer | null> }[] = []
-  for await (const blob of storedBlobs(db)) {
-    const small = blob.size <= smallBytes ? readWhole(bytes, blob.key) : Promise.resolve(null)
-    // Awaited later; an earlier failure would otherwise end the process as unhandled.
-    small.catch(() => {})
-    ahead.push({ blob, small })
-    if (ahead.length < atOnce) continue
-    const next = ahead.shift()!
-    await add(next.blob, await next.small)
-  }
-  for (const { blob, small } of ahead) await add(blob, await small)
   return saved
+}
+
+/** The results of `work` on every blob with bytes, in the order of their ids; some are worked on ahead. */
+export function mapStoredBlobs<Result>(db: Db, work: (blob: StoredBlob) => Promise<Result>): AsyncIterable<Result> {
+  return Readable.from(storedBlobs(db)).map(work, { concurrency: atOnce })
 }
 
 /** The storage key of an entry's bytes; null for other entries. */

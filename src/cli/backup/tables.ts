@@ -130,14 +130,11 @@ export class TableLoader {
   #describe(error: unknown): unknown {
     if (error instanceof StartFault) return error
     const { code = '', message } = error as { code?: string; message: string }
-    if (code.startsWith('Z_')) {
-      return new StartFault(`The backup is damaged: the rows of ${this.#current?.name} cannot be unpacked.`, {
-        cause: error,
-      })
-    }
-    return new StartFault(`The rows of ${this.#current?.name} could not be loaded: ${message}`, {
-      cause: error,
-    })
+    const name = this.#current?.name
+    const text = code.startsWith('Z_')
+      ? `The backup is damaged: the rows of ${name} cannot be unpacked.`
+      : `The rows of ${name} could not be loaded: ${message}`
+    return new StartFault(text, { cause: error })
   }
 }
 

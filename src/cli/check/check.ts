@@ -1,17 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../../lib/errors.ts'
-import { listStoredBlobs } from '../../resources/blobs/store.ts'
 import type { Bytes } from '../../bytes/bytes.ts'
 import { openConnection, type Sql, type Tx } from '../../postgres/sql.ts'
+import { mapStoredBlobs } from '../backup/files.ts'
 import type { Progress } from '../progress.ts'
 import { counters, type Counter } from './counters.ts'
 
 /** The most rows that are named for each counter. */
 const namedRows = 5
-
-/** Concurrent queries of file sizes, and blobs per query. */
-const filesAtOnce = 8
-const pageSize = 500
 
 /** A guess: a backend notices the end of its connection immediately, unless it is within a statement. */
 const closingMs = 2_000
@@ -83,22 +79,13 @@ async function repair(tx: Tx, { table, column, actual, where = 'true' }: Counter
 /** The number of missing or incomplete files, which only a backup can bring back. */
 async function checkFiles(tx: Tx, bytes: Bytes, progress: Progress): Promise<number> {
   let missing = 0
-  for (let after = 0; ;) {
-    const page = await listStoredBlobs(tx, after, pageSize)
-    for (let i = 0; i < page.length; i += filesAtOnce) {
-      const blobs = page.slice(i, i + filesAtOnce)
-      const sizes = await Promise.all(blobs.map(({ key }) => bytes.sizeOf(key)))
-      for (const [n, { id, key, size }] of blobs.entries()) {
-        if (sizes[n] === size) continue
-        missing++
-        progress.say(
-          `The bytes of blob ${id} (${key}) are ${sizes[n] === null ? 'missing' : `${sizes[n]} instead of ${size}`}`,
-        )
-      }
-    }
-    if (page.length < pageSize) return missing
-    after = page.at(-1)!.id
+  const measured = mapStoredBlobs(tx, async blob => ({ ...blob, found: await bytes.sizeOf(blob.key) }))
+  for await (const { id, key, size, found } of measured) {
+    if (found === size) continue
+    missing++
+    progress.say(`The bytes of blob ${id} (${key}) are ${found === null ? 'missing' : `${found} instead of ${size}`}`)
   }
+  return missing
 }
 
 /** StartFault while a node is connected. PostgreSQL may not have noticed yet that a node has ended. */
