@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { readConfig, readEnvironment, type Config } from '../config/config.ts'
 import { StartFault } from '../lib/errors.ts'
 import { runAsCommand } from '../lib/process/lifetime.ts'
-import { createLog } from '../lib/log.ts'
+import { createLog, type Log } from '../lib/log.ts'
 import { Teardown } from '../lib/process/teardown.ts'
 import { toBytesSettings } from '../config/part-options.ts'
 import { requireUnusedFolder } from '../bytes/blob-folder.ts'
@@ -35,6 +35,7 @@ With - it is standard output or input: npm run --silent admin -- backup - | ...
 interface CommandParts {
   args: string[]
   config: Config
+  log: Log
   teardown: Teardown
   progress: Progress
 }
@@ -46,11 +47,11 @@ const commands: Record<string, (parts: CommandParts) => Promise<void>> = {
   keys: runKeys,
 }
 
-async function runBackup({ args, config, teardown, progress }: CommandParts): Promise<void> {
+async function runBackup({ args, config, log, teardown, progress }: CommandParts): Promise<void> {
   const { values, positionals } = read(args, { 'without-files': { type: 'boolean' } })
   const [path] = requireCount(positionals, 1)
   const file = path === '-' ? null : toFile(path!)
-  const { url, bytes } = await openDeployment({ config, log: createLog('warn'), teardown })
+  const { url, bytes } = await openDeployment({ config, log, teardown })
   const draft = `${file}.part`
   // It contains hashes of tokens and passwords, and what users wrote.
   const target = file === null ? process.stdout : createWriteStream(draft, { mode: 0o600, flush: true })
@@ -69,13 +70,13 @@ async function runBackup({ args, config, teardown, progress }: CommandParts): Pr
   progress.say(`${file ?? 'The backup'} holds ${rows} rows and ${withFiles ? `${count} files` : 'no files'}`)
 }
 
-async function runRestore({ args, config, teardown, progress }: CommandParts): Promise<void> {
+async function runRestore({ args, config, log, teardown, progress }: CommandParts): Promise<void> {
   const { values, positionals } = read(args, { moved: { type: 'boolean' } })
   const [path] = requireCount(positionals, 1)
   if (path !== '-' && !existsSync(path!)) throw new StartFault(`There is no file ${path}.`)
   const { folder, s3 } = toBytesSettings(config)
   if (s3 === null) requireUnusedFolder(folder)
-  const { url, bytes } = await openNew({ config, log: createLog('warn'), teardown })
+  const { url, bytes } = await openNew({ config, log, teardown })
   const source = path === '-' ? process.stdin : createReadStream(path!, { highWaterMark: 1024 * 1024 })
   const { manifest, files } = await restore({ url, bytes, source, hasLost: values.moved !== true, progress })
   progress.say(
@@ -85,24 +86,23 @@ async function runRestore({ args, config, teardown, progress }: CommandParts): P
     progress.say('The backup was made without files: they are to be where this deployment keeps them')
 }
 
-async function runCheck({ args, config, teardown, progress }: CommandParts): Promise<void> {
+async function runCheck({ args, config, log, teardown, progress }: CommandParts): Promise<void> {
   const { values, positionals } = read(args, { repair: { type: 'boolean' }, 'without-files': { type: 'boolean' } })
   requireCount(positionals, 0)
-  const { url, bytes } = await openDeployment({ config, log: createLog('warn'), teardown })
-  const checked = await check({
+  const { url, bytes } = await openDeployment({ config, log, teardown })
+  const { wrong, repaired, missing } = await check({
     url,
     bytes: values['without-files'] === true ? null : bytes,
     repairs: values.repair === true,
     progress,
   })
-  const { wrong, repaired, missing } = checked
   const repairs = repaired > 0 ? `, ${repaired} repaired` : ''
   const summary = `${wrong} derived values are wrong${repairs}; ${missing} files are missing or damaged`
   if (wrong > repaired || missing > 0) throw new StartFault(summary)
   progress.say(summary)
 }
 
-async function runKeys({ args, config, teardown }: CommandParts): Promise<void> {
+async function runKeys({ args, config, log, teardown }: CommandParts): Promise<void> {
   const { values, positionals } = read(args, { days: { type: 'string' } })
   const [action, given = ''] = positionals
   requireCount(positionals, action === 'list' ? 1 : 2)
@@ -112,7 +112,6 @@ async function runKeys({ args, config, teardown }: CommandParts): Promise<void> 
   if (action === 'revoke' && !/^\d{1,15}$/.test(given))
     throw new StartFault('keys revoke takes an id, as keys list shows it.')
   if (!['create', 'list', 'revoke'].includes(action!)) throw new StartFault(usage)
-  const log = createLog('warn')
   const { url } = await openDeployment({ config, log, teardown })
   const keys = await KeyOffice.open(url, log)
   teardown.add('connections', () => keys.close())
@@ -149,9 +148,10 @@ if (import.meta.main) {
     const command = commands[name]
     if (command === undefined) throw new StartFault(usage)
     const config = readConfig(readEnvironment())
-    const teardown = new Teardown(createLog('warn'))
+    const log = createLog('warn')
+    const teardown = new Teardown(log)
     try {
-      await Promise.race([command({ args, config, teardown, progress: new Progress() }), stopped])
+      await Promise.race([command({ args, config, log, teardown, progress: new Progress() }), stopped])
     } finally {
       await teardown.run(config.drainSeconds * 1000)
     }
