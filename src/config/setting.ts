@@ -14,19 +14,12 @@ export interface Setting<Value> {
   schema: z.ZodType<Value, string>
 }
 
-export function setting<Value>(
+export function setting<Value, Default extends string | null>(
   name: string,
-  fallback: string,
+  fallback: Default,
   schema: z.ZodType<Value, string>,
   meaning: string,
-): Setting<Value>
-export function setting<Value>(
-  name: string,
-  fallback: null,
-  schema: z.ZodType<Value, string>,
-  meaning: string,
-): Setting<Value | null>
-export function setting(name: string, fallback: string | null, schema: z.ZodType<unknown, string>, meaning: string) {
+): Setting<Value | Extract<Default, null>> {
   return { name, default: fallback, meaning, schema }
 }
 

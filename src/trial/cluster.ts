@@ -88,9 +88,9 @@ async function startCluster(count: number) {
         `API key: ${key}`,
         '',
         `curl ${url}/api/apps -H 'Authorization: Bearer ${key}'`,
-      ]
-        .concat(['', 'Ctrl-C ends all of it. kill -9 one of the processes, and see what happens.'])
-        .join('\n'),
+        '',
+        'Ctrl-C ends all of it. kill -9 one of the processes, and see what happens.',
+      ].join('\n'),
     )
     return { stop, failed: failed.promise }
   } catch (error) {

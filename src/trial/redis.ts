@@ -5,14 +5,8 @@ import { join } from 'node:path'
 
 const conf = join(import.meta.dirname, '../../redis.conf')
 
-/** A local Redis or Valkey, run for as long as this process. */
-export interface LocalRedis {
-  url: string
-  stop(): Promise<void>
-}
-
-/** Starts an installed Redis or Valkey on a free port; null where none is installed. */
-export async function startLocalRedis(): Promise<LocalRedis | null> {
+/** Starts an installed Redis or Valkey on a free port, for as long as this process; null where none is installed. */
+export async function startLocalRedis(): Promise<{ url: string; stop(): Promise<void> } | null> {
   const program = ['redis-server', 'valkey-server'].find(name => spawnSync(name, ['--version']).status === 0)
   if (program === undefined) return null
   const port = await findFreePort()
