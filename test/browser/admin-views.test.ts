@@ -199,6 +199,9 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
       .waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Create user' }).click()
+    expect(await page.getByLabel('Uid').inputValue()).toBe('')
+    expect(await page.locator('.failure').count()).toBe(0)
     expect(await admin.clear({ task: {} as never })).toEqual([expect.stringMatching(/^422 POST/)])
   })
 

@@ -44,11 +44,11 @@ export function ActButton({ children, isDisabled, act, ...look }: ButtonProps & 
     try {
       desk.notify(await act())
     } catch (error) {
-      desk.open(close => (
-        <Dialog title={texts.failure.title} onClose={close}>
+      desk.open(
+        <Dialog title={texts.failure.title}>
           <Failure refusal={toRefusal(error)} />
-        </Dialog>
-      ))
+        </Dialog>,
+      )
     } finally {
       setBusy(false)
     }
@@ -60,8 +60,8 @@ export function ActButton({ children, isDisabled, act, ...look }: ButtonProps & 
   )
 }
 
-/** Opens the dialog that `ask` returns. */
-export function AskButton({ ask, ...look }: ButtonProps & { ask: (close: () => void) => ComponentChildren }) {
+/** Opens a dialog. */
+export function AskButton({ ask, ...look }: ButtonProps & { ask: ComponentChildren }) {
   const desk = useDesk()
   return <Button {...look} onClick={() => desk.open(ask)} />
 }
@@ -88,7 +88,7 @@ export function ConfirmButton({
   ...asked
 }: Pick<ButtonProps, 'children' | 'isDangerous' | 'isSmall'> & ConfirmProps) {
   return (
-    <AskButton isDangerous={isDangerous} isSmall={isSmall} ask={close => <Confirm {...asked} close={close} />}>
+    <AskButton isDangerous={isDangerous} isSmall={isSmall} ask={<Confirm {...asked} />}>
       {children ?? asked.submit}
     </AskButton>
   )
@@ -97,7 +97,7 @@ export function ConfirmButton({
 /** The longest name to be typed: one line. */
 const longestTyped = 40
 
-function Confirm({ title, text, submit, typed, onConfirm, close }: ConfirmProps & { close: () => void }) {
+function Confirm({ title, text, submit, typed, onConfirm }: ConfirmProps) {
   const [given, setGiven] = useState('')
   const wanted = typed && (isTypable(typed.name) ? typed.name : typed.otherwise)
   return (
@@ -106,7 +106,6 @@ function Confirm({ title, text, submit, typed, onConfirm, close }: ConfirmProps 
       submit={submit}
       isDangerous
       isDisabled={wanted !== undefined && given.trim() !== wanted}
-      close={close}
       onSubmit={onConfirm}
     >
       <p>{text}</p>

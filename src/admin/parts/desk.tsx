@@ -8,8 +8,8 @@ const noticeMs = 6_000
 
 /** Opens dialogs and notices over the view. */
 interface Desk {
-  /** Shows the dialog that `make` returns until it is closed. */
-  open(make: (close: () => void) => ComponentChildren): void
+  /** Shows a dialog until it is closed: by Escape, by its cross, or by what is in it. */
+  open(dialog: ComponentChildren): void
   /** Shows a notice for a while. */
   notify(text: string): void
 }
@@ -20,10 +20,19 @@ export function useDesk(): Desk {
   return useContext(DeskContext)!
 }
 
+const CloseContext = createContext(() => {})
+
+/** What closes the dialog around it. */
+export function useClose(): () => void {
+  return useContext(CloseContext)
+}
+
 interface Piece {
   id: number
   content: ComponentChildren
 }
+
+const without = (id: number) => (pieces: Piece[]) => pieces.filter(piece => piece.id !== id)
 
 export function DeskProvider({ children }: { children: ComponentChildren }) {
   const [dialogs, setDialogs] = useState<Piece[]>([])
@@ -31,13 +40,11 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
   const made = useRef(0)
   /** The element that opened the first of the dialogs. */
   const opener = useRef<HTMLElement | null>(null)
-  const desk = useMemo<Desk>(() => {
-    const without = (id: number) => (pieces: Piece[]) => pieces.filter(piece => piece.id !== id)
-    return {
-      open(make) {
+  const desk = useMemo<Desk>(
+    () => ({
+      open(content) {
         const id = ++made.current
         opener.current ??= document.activeElement as HTMLElement | null
-        const content = make(() => setDialogs(without(id)))
         setDialogs(before => [...before, { id, content }])
       },
       notify(text) {
@@ -45,8 +52,9 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
         setNotices(before => [...before.slice(-2), { id, content: text }])
         window.setTimeout(() => setNotices(without(id)), noticeMs)
       },
-    }
-  }, [])
+    }),
+    [],
+  )
   useEffect(() => {
     if (dialogs.length > 0 || opener.current === null) return
     // With its row it may be gone: then reading goes on at the view.
@@ -58,7 +66,9 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
     <DeskContext.Provider value={desk}>
       {children}
       {dialogs.map(({ id, content }) => (
-        <div key={id}>{content}</div>
+        <CloseContext.Provider key={id} value={() => setDialogs(without(id))}>
+          {content}
+        </CloseContext.Provider>
       ))}
       <div class="notices" role="status" aria-label={texts.notices}>
         {notices.map(({ id, content }) => (

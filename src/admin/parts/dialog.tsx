@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
+import { useClose } from './desk.tsx'
 import { Icon } from './icon.tsx'
 
 interface DialogProps {
   title: string
-  /** Called when the reader leaves it: by Escape, or by its cross. */
-  onClose: () => void
   children: ComponentChildren
 }
 
@@ -14,7 +13,8 @@ interface DialogProps {
 const firstControl = '.form :is(input, select, textarea, button):not(:disabled)'
 
 /** The browser's own modal dialog: it keeps the focus inside. The desk gives it back. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, children }: DialogProps) {
+  const close = useClose()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -22,10 +22,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     dialog.current?.querySelector<HTMLElement>(firstControl)?.focus()
   }, [])
   return (
-    <dialog class="dialog" ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog class="dialog" ref={dialog} aria-labelledby={id} onClose={close}>
       <header class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet icon-only" aria-label={texts.close} onClick={onClose}>
+        <button type="button" class="button quiet icon-only" aria-label={texts.close} onClick={close}>
           <Icon name="close" />
         </button>
       </header>

@@ -2,7 +2,7 @@ import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { Refusal, toRefusal } from '../server/refusal.ts'
 import { texts } from '../texts.ts'
-import { useDesk } from './desk.tsx'
+import { useClose, useDesk } from './desk.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
 
@@ -115,13 +115,13 @@ export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, chil
 export interface DialogProps {
   /** Called when something was changed. */
   onDone: () => void
-  close: () => void
 }
 
 /** A form in a dialog, which closes when it is done. */
-export function FormDialog({ title, close, onSubmit, ...form }: FormProps & { title: string; close: () => void }) {
+export function FormDialog({ title, onSubmit, ...form }: FormProps & { title: string }) {
+  const close = useClose()
   return (
-    <Dialog title={title} onClose={close}>
+    <Dialog title={title}>
       <Form
         {...form}
         onCancel={close}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
+import { useClose } from './desk.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 
@@ -7,13 +8,13 @@ interface SecretProps {
   title: string
   text: string
   value: string
-  close: () => void
 }
 
 /** Shows what is never shown again. */
-export function SecretDialog({ title, text, value, close }: SecretProps) {
+export function SecretDialog({ title, text, value }: SecretProps) {
+  const close = useClose()
   return (
-    <Dialog title={title} onClose={close}>
+    <Dialog title={title}>
       <div class="form">
         <p>{text}</p>
         <Copyable value={value} />

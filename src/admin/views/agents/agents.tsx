@@ -33,7 +33,7 @@ export function AgentsView() {
         title={agents.title}
         hint={agents.hint}
         actions={
-          <AskButton isPrimary icon="plus" ask={close => <CreateAgent onDone={list.reload} close={close} />}>
+          <AskButton isPrimary icon="plus" ask={<CreateAgent onDone={list.reload} />}>
             {agents.create}
           </AskButton>
         }

@@ -58,7 +58,7 @@ export function ApprovalsView() {
             <ActButton isSmall isPrimary act={() => approve(id)}>
               {approvals.approve}
             </ActButton>
-            <AskButton isSmall ask={close => <Decline id={id} onDone={list.reload} close={close} />}>
+            <AskButton isSmall ask={<Decline id={id} onDone={list.reload} />}>
               {approvals.decline}
             </AskButton>
           </>
@@ -74,7 +74,7 @@ export function ApprovalsView() {
   )
 }
 
-function Decline({ id, onDone, close }: DialogProps & { id: number }) {
+function Decline({ id, onDone }: DialogProps & { id: number }) {
   const server = useServer()
   const decline = async (values: Values) => {
     await server.post(`/approvals/${id}`, { approved: false, note: values.textOrNull('note') })
@@ -82,7 +82,7 @@ function Decline({ id, onDone, close }: DialogProps & { id: number }) {
     return approvals.declinedNotice
   }
   return (
-    <FormDialog title={approvals.decline} submit={approvals.decline} isDangerous close={close} onSubmit={decline}>
+    <FormDialog title={approvals.decline} submit={approvals.decline} isDangerous onSubmit={decline}>
       <TextField name="note" label={approvals.note} hint={approvals.noteHint} />
     </FormDialog>
   )

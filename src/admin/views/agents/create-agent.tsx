@@ -9,7 +9,7 @@ import { texts } from '../../texts.ts'
 const { agents } = texts
 
 /** Makes an agent, and goes to it: there is more to set. */
-export function CreateAgent({ onDone, close }: DialogProps) {
+export function CreateAgent({ onDone }: DialogProps) {
   const server = useServer()
   const { go } = usePlace()
   const create = async (values: Values) => {
@@ -25,7 +25,7 @@ export function CreateAgent({ onDone, close }: DialogProps) {
     return agents.createdNotice
   }
   return (
-    <FormDialog title={agents.create} submit={agents.create} close={close} onSubmit={create}>
+    <FormDialog title={agents.create} submit={agents.create} onSubmit={create}>
       <TextField name="uid" label={agents.uid} hint={texts.users.uidHint} isRequired />
       <TextField name="name" label={agents.name} isRequired />
       <ProviderField />

@@ -44,7 +44,7 @@ export function NamedList<Row extends Named>(props: NamedListProps<Row>) {
       return (
         <>
           {more?.(itsPath)}
-          <AskButton isSmall ask={close => <Edit {...{ props, of, close }} onDone={list.reload} />}>
+          <AskButton isSmall ask={<Edit props={props} of={of} onDone={list.reload} />}>
             {texts.edit}
           </AskButton>
           <ConfirmButton
@@ -64,7 +64,7 @@ export function NamedList<Row extends Named>(props: NamedListProps<Row>) {
     <Card
       title={own.title}
       actions={
-        <AskButton icon="plus" ask={close => <Edit {...{ props, close }} onDone={list.reload} />}>
+        <AskButton icon="plus" ask={<Edit props={props} onDone={list.reload} />}>
           {own.add}
         </AskButton>
       }
@@ -81,7 +81,6 @@ function Edit<Row extends Named>({
   props: { path, Fields, toBody, texts: own },
   of,
   onDone,
-  close,
 }: DialogProps & { props: NamedListProps<Row>; of?: Row }) {
   const server = useServer()
   const save = async (values: Values) => {
@@ -92,7 +91,7 @@ function Edit<Row extends Named>({
     onDone()
   }
   return (
-    <FormDialog title={of === undefined ? own.add : own.edit} submit={texts.save} close={close} onSubmit={save}>
+    <FormDialog title={of === undefined ? own.add : own.edit} submit={texts.save} onSubmit={save}>
       <TextField name="name" label={own.name} value={of?.name} isRequired />
       <Fields of={of} />
       <AreaField

@@ -32,7 +32,7 @@ export function ToolServers({ id }: { id: string }) {
       path={`/agents/${id}/mcp`}
       columns={columns}
       more={path => (
-        <AskButton isSmall ask={close => <OfferedTools path={`${path}/tools`} close={close} />}>
+        <AskButton isSmall ask={<OfferedTools path={`${path}/tools`} />}>
           {agents.listTools}
         </AskButton>
       )}
@@ -78,10 +78,10 @@ function toBody(values: Values) {
 }
 
 /** The tools that a server has now, whether the agent may use them or not. The server is asked when this opens. */
-function OfferedTools({ path, close }: { path: string; close: () => void }) {
+function OfferedTools({ path }: { path: string }) {
   const tools = useResource<OfferedTool[]>(path)
   return (
-    <Dialog title={agents.offered} onClose={close}>
+    <Dialog title={agents.offered}>
       <Loaded of={tools} rows={3}>
         {list =>
           list.length === 0 ? (

@@ -12,15 +12,13 @@ const { apps } = texts
 export function AppActions({ of: app, onDone }: { of: App; onDone: () => void }) {
   return (
     <>
-      {!app.is_trashed && (
-        <AskButton ask={close => <EditApp of={app} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
-      )}
+      {!app.is_trashed && <AskButton ask={<EditApp of={app} onDone={onDone} />}>{texts.edit}</AskButton>}
       <TrashActions of={app} list="/apps" texts={apps} onDone={onDone} />
     </>
   )
 }
 
-function EditApp({ of: app, onDone, close }: DialogProps & { of: App }) {
+function EditApp({ of: app, onDone }: DialogProps & { of: App }) {
   const server = useServer()
   const save = async (values: Values) => {
     const access = values.text('access')
@@ -34,7 +32,7 @@ function EditApp({ of: app, onDone, close }: DialogProps & { of: App }) {
     return apps.savedNotice
   }
   return (
-    <FormDialog title={apps.edit} submit={texts.save} close={close} onSubmit={save}>
+    <FormDialog title={apps.edit} submit={texts.save} onSubmit={save}>
       <TextField name="name" label={apps.name} value={app.name} />
       <AreaField name="description" label={apps.description} rows={2} value={app.description} />
       <ChoiceField

@@ -31,7 +31,7 @@ export function AppMembers({ id }: { id: string }) {
     { title: apps.read, show: ({ marked_at }) => <Moment at={marked_at} /> },
     actions(member => (
       <>
-        <AskButton isSmall ask={close => <SetAccess {...{ id, member, close }} onDone={list.reload} />}>
+        <AskButton isSmall ask={<SetAccess id={id} member={member} onDone={list.reload} />}>
           {apps.changeAccess}
         </AskButton>
         <ActButton isSmall act={() => remove(member.id)}>
@@ -42,7 +42,7 @@ export function AppMembers({ id }: { id: string }) {
   ]
   return (
     <List of={list} label={apps.members} columns={columns} filters={filters} empty={apps.noMembers}>
-      <AskButton icon="plus" ask={close => <SetAccess {...{ id, close }} onDone={list.reload} />}>
+      <AskButton icon="plus" ask={<SetAccess id={id} onDone={list.reload} />}>
         {apps.addMember}
       </AskButton>
     </List>
@@ -50,7 +50,7 @@ export function AppMembers({ id }: { id: string }) {
 }
 
 /** Lets somebody into an app, or changes what they may do there. */
-function SetAccess({ id, member, onDone, close }: DialogProps & { id: string; member?: Member }) {
+function SetAccess({ id, member, onDone }: DialogProps & { id: string; member?: Member }) {
   const server = useServer()
   const save = async (values: Values) => {
     const user = member === undefined ? values.text('user').trim() : String(member.id)
@@ -60,7 +60,7 @@ function SetAccess({ id, member, onDone, close }: DialogProps & { id: string; me
   }
   const title = member === undefined ? apps.addMember : nameOf(member)
   return (
-    <FormDialog title={title} submit={texts.save} close={close} onSubmit={save}>
+    <FormDialog title={title} submit={texts.save} onSubmit={save}>
       {member === undefined && <TextField name="user" label={apps.member} hint={apps.memberHint} isRequired />}
       <ChoiceField name="access" label={apps.memberAccess} choices={levels} value={member?.access ?? 'write'} />
     </FormDialog>

@@ -19,7 +19,7 @@ export function DirectoriesView() {
     { title: directories.name, isName: true, show: one => <Link to={`/directories/${one.id}`}>{nameOf(one)}</Link> },
     actions(directory => (
       <>
-        <AskButton isSmall ask={close => <NameDirectory of={directory} onDone={list.reload} close={close} />}>
+        <AskButton isSmall ask={<NameDirectory of={directory} onDone={list.reload} />}>
           {directories.rename}
         </AskButton>
         <DeleteDirectory of={directory} isSmall onDone={list.reload} />
@@ -32,7 +32,7 @@ export function DirectoriesView() {
         title={directories.title}
         hint={directories.hint}
         actions={
-          <AskButton isPrimary icon="plus" ask={close => <NameDirectory onDone={list.reload} close={close} />}>
+          <AskButton isPrimary icon="plus" ask={<NameDirectory onDone={list.reload} />}>
             {directories.create}
           </AskButton>
         }

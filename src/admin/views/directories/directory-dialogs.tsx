@@ -8,7 +8,7 @@ import { texts } from '../../texts.ts'
 const { directories } = texts
 
 /** Makes a directory, or gives one another name. */
-export function NameDirectory({ of: directory, onDone, close }: DialogProps & { of?: DirectoryRef }) {
+export function NameDirectory({ of: directory, onDone }: DialogProps & { of?: DirectoryRef }) {
   const server = useServer()
   const save = async (values: Values) => {
     const body = { name: values.text('name') }
@@ -18,7 +18,7 @@ export function NameDirectory({ of: directory, onDone, close }: DialogProps & { 
   }
   const title = directory === undefined ? directories.create : directories.rename
   return (
-    <FormDialog title={title} submit={texts.save} close={close} onSubmit={save}>
+    <FormDialog title={title} submit={texts.save} onSubmit={save}>
       <TextField name="name" label={directories.name} hint={directories.nameHint} value={directory?.name} isRequired />
     </FormDialog>
   )
@@ -52,14 +52,14 @@ export function DeleteDirectory({ of: { id, name }, isSmall = false, onDone }: D
 }
 
 /** Puts people into a directory. */
-export function AddMembers({ id, onDone, close }: DialogProps & { id: string }) {
+export function AddMembers({ id, onDone }: DialogProps & { id: string }) {
   const server = useServer()
   const add = async (values: Values) => {
     await server.put(`/directories/${id}/members`, values.words('members'))
     onDone()
   }
   return (
-    <FormDialog title={directories.add} submit={directories.add} close={close} onSubmit={add}>
+    <FormDialog title={directories.add} submit={directories.add} onSubmit={add}>
       <TextField name="members" label={directories.members} hint={directories.addHint} isRequired />
     </FormDialog>
   )

@@ -46,9 +46,7 @@ export function DirectoryView({ id = '' }: { id?: string }) {
             back={back}
             actions={
               <>
-                <AskButton ask={close => <NameDirectory of={of} onDone={directory.reload} close={close} />}>
-                  {directories.rename}
-                </AskButton>
+                <AskButton ask={<NameDirectory of={of} onDone={directory.reload} />}>{directories.rename}</AskButton>
                 <DeleteDirectory of={of} onDone={() => go('/directories')} />
               </>
             }
@@ -60,7 +58,7 @@ export function DirectoryView({ id = '' }: { id?: string }) {
             filters={filters}
             empty={directories.noMembers}
           >
-            <AskButton icon="plus" ask={close => <AddMembers id={id} onDone={members.reload} close={close} />}>
+            <AskButton icon="plus" ask={<AddMembers id={id} onDone={members.reload} />}>
               {directories.add}
             </AskButton>
           </List>

@@ -66,7 +66,7 @@ export function KeysView() {
       key =>
         key.revoked_at === undefined && (
           <>
-            <AskButton isSmall ask={close => <EditKey of={key} onDone={list.reload} close={close} />}>
+            <AskButton isSmall ask={<EditKey of={key} onDone={list.reload} />}>
               {texts.edit}
             </AskButton>
             <RevokeKey of={key} onDone={list.reload} />
@@ -80,7 +80,7 @@ export function KeysView() {
         title={keys.title}
         hint={keys.hint}
         actions={
-          <AskButton isPrimary icon="plus" ask={close => <CreateKey onDone={list.reload} close={close} />}>
+          <AskButton isPrimary icon="plus" ask={<CreateKey onDone={list.reload} />}>
             {keys.create}
           </AskButton>
         }
@@ -98,7 +98,7 @@ function KeyState({ of: { revoked_at, expires_at } }: { of: Key }) {
 }
 
 /** Makes a key, and shows it this once. */
-function CreateKey({ onDone, close }: DialogProps) {
+function CreateKey({ onDone }: DialogProps) {
   const server = useServer()
   const desk = useDesk()
   const create = async (values: Values) => {
@@ -106,10 +106,10 @@ function CreateKey({ onDone, close }: DialogProps) {
     const body = { name: values.text('name'), ...(lifetime !== '' && { expires_in: Number(lifetime) }) }
     const { key = '' } = await server.post<MadeKey>('/keys', body)
     onDone()
-    desk.open(shut => <SecretDialog title={keys.made} text={keys.madeHint} value={key} close={shut} />)
+    desk.open(<SecretDialog title={keys.made} text={keys.madeHint} value={key} />)
   }
   return (
-    <FormDialog title={keys.create} submit={keys.create} close={close} onSubmit={create}>
+    <FormDialog title={keys.create} submit={keys.create} onSubmit={create}>
       <TextField name="name" label={keys.name} hint={keys.nameHint} isRequired />
       <ChoiceField name="expires_in" label={keys.expires} choices={lifetimes} />
     </FormDialog>
@@ -117,7 +117,7 @@ function CreateKey({ onDone, close }: DialogProps) {
 }
 
 /** Changes what a key is called, and when it ends. */
-function EditKey({ of: key, onDone, close }: DialogProps & { of: Key }) {
+function EditKey({ of: key, onDone }: DialogProps & { of: Key }) {
   const server = useServer()
   const save = async (values: Values) => {
     const expires_at = fromLocalInput(values.text('expires_at')) ?? null
@@ -125,7 +125,7 @@ function EditKey({ of: key, onDone, close }: DialogProps & { of: Key }) {
     onDone()
   }
   return (
-    <FormDialog title={keys.edit} submit={texts.save} close={close} onSubmit={save}>
+    <FormDialog title={keys.edit} submit={texts.save} onSubmit={save}>
       <TextField name="name" label={keys.name} value={key.name} isRequired />
       <TextField
         name="expires_at"

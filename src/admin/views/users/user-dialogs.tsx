@@ -7,7 +7,7 @@ import { texts } from '../../texts.ts'
 const { users } = texts
 
 /** Makes a user, or changes what is known of one. */
-export function EditUser({ of: user, onDone, close }: DialogProps & { of?: User }) {
+export function EditUser({ of: user, onDone }: DialogProps & { of?: User }) {
   const server = useServer()
   const isNew = user === undefined
   const save = async (values: Values) => {
@@ -18,12 +18,7 @@ export function EditUser({ of: user, onDone, close }: DialogProps & { of?: User 
   }
   const directories = (user?.directories ?? []).map(({ name }) => name).join(', ')
   return (
-    <FormDialog
-      title={isNew ? users.create : users.edit}
-      submit={isNew ? users.create : texts.save}
-      close={close}
-      onSubmit={save}
-    >
+    <FormDialog title={isNew ? users.create : users.edit} submit={isNew ? users.create : texts.save} onSubmit={save}>
       <TextField name="uid" label={users.uid} hint={users.uidHint} value={user?.uid} isRequired={isNew} />
       <TextField name="name" label={users.name} value={user?.name} />
       <TextField name="email" label={users.email} type="email" value={user?.email} />

@@ -63,7 +63,7 @@ function UserActions({ of: user, onDone }: { of: User; onDone: () => void }) {
   }
   return (
     <>
-      <AskButton ask={close => <EditUser of={user} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
+      <AskButton ask={<EditUser of={user} onDone={onDone} />}>{texts.edit}</AskButton>
       <ConfirmButton
         title={users.revokeTokens}
         text={users.revokeHint}

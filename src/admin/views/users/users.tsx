@@ -58,7 +58,7 @@ export function UsersView() {
         title={users.title}
         hint={users.hint}
         actions={
-          <AskButton isPrimary icon="plus" ask={close => <EditUser onDone={list.reload} close={close} />}>
+          <AskButton isPrimary icon="plus" ask={<EditUser onDone={list.reload} />}>
             {users.create}
           </AskButton>
         }

@@ -28,7 +28,7 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
   }
   const rotate = async () => {
     const { secret } = await server.post<RotatedWebhook>(`${path}/rotate`)
-    desk.open(shut => <SecretDialog title={webhooks.secret} text={webhooks.rotatedHint} value={secret} close={shut} />)
+    desk.open(<SecretDialog title={webhooks.secret} text={webhooks.rotatedHint} value={secret} />)
   }
   const remove = async () => {
     await server.remove(path)
@@ -40,10 +40,8 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
       <ActButton isDisabled={!webhook.is_enabled} act={test}>
         {webhooks.test}
       </ActButton>
-      <AskButton ask={close => <RedeliverFailed webhook={webhook.id} onDone={onDone} close={close} />}>
-        {webhooks.redeliverFailed}
-      </AskButton>
-      <AskButton ask={close => <EditWebhook of={webhook} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
+      <AskButton ask={<RedeliverFailed webhook={webhook.id} onDone={onDone} />}>{webhooks.redeliverFailed}</AskButton>
+      <AskButton ask={<EditWebhook of={webhook} onDone={onDone} />}>{texts.edit}</AskButton>
       <ActButton act={turn}>{webhook.is_enabled ? webhooks.disable : webhooks.enable}</ActButton>
       <ConfirmButton title={webhooks.rotate} text={webhooks.rotateHint} submit={webhooks.rotate} onConfirm={rotate} />
       <ConfirmButton

@@ -26,7 +26,7 @@ const choices = Object.keys({
 } satisfies Record<(typeof triggers)[number], 1>).map(value => ({ value, title: value }))
 
 /** Changes where a webhook is and what it is told, or registers one; its secret is shown this once. */
-export function EditWebhook({ of: webhook, onDone, close }: DialogProps & { of?: Webhook }) {
+export function EditWebhook({ of: webhook, onDone }: DialogProps & { of?: Webhook }) {
   const server = useServer()
   const desk = useDesk()
   const isNew = webhook === undefined
@@ -37,13 +37,12 @@ export function EditWebhook({ of: webhook, onDone, close }: DialogProps & { of?:
     else await server.patch(`/webhooks/${webhook.id}`, body)
     onDone()
     if (secret === null) return isNew ? webhooks.createdNotice : webhooks.savedNotice
-    desk.open(shut => <SecretDialog title={webhooks.secret} text={webhooks.secretHint} value={secret} close={shut} />)
+    desk.open(<SecretDialog title={webhooks.secret} text={webhooks.secretHint} value={secret} />)
   }
   return (
     <FormDialog
       title={isNew ? webhooks.create : webhooks.edit}
       submit={isNew ? webhooks.create : texts.save}
-      close={close}
       onSubmit={save}
     >
       <TextField
@@ -87,7 +86,7 @@ function newSecret(): string {
 const dayMs = 86_400_000
 
 /** Sends again what has failed since a time. */
-export function RedeliverFailed({ webhook, onDone, close }: DialogProps & { webhook: number }) {
+export function RedeliverFailed({ webhook, onDone }: DialogProps & { webhook: number }) {
   const server = useServer()
   const send = async (values: Values) => {
     const since = fromLocalInput(values.text('since')) ?? null
@@ -100,7 +99,7 @@ export function RedeliverFailed({ webhook, onDone, close }: DialogProps & { webh
   }
   const yesterday = toLocalInput(new Date(Date.now() - dayMs).toISOString())
   return (
-    <FormDialog title={webhooks.redeliverFailed} submit={webhooks.redeliver} close={close} onSubmit={send}>
+    <FormDialog title={webhooks.redeliverFailed} submit={webhooks.redeliver} onSubmit={send}>
       <p>{webhooks.redeliverHint}</p>
       <TextField name="since" label={webhooks.since} type="datetime-local" value={yesterday} />
     </FormDialog>

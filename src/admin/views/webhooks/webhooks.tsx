@@ -41,7 +41,7 @@ export function WebhooksView() {
         title={webhooks.title}
         hint={webhooks.hint}
         actions={
-          <AskButton isPrimary icon="plus" ask={close => <EditWebhook onDone={list.reload} close={close} />}>
+          <AskButton isPrimary icon="plus" ask={<EditWebhook onDone={list.reload} />}>
             {webhooks.create}
           </AskButton>
         }
