@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Cutoff } from './cutoff.ts'
 import { EgressFailed } from './egress-failed.ts'
-import { broken } from './exchange.ts'
+import { broken, type Answer } from './exchange.ts'
 
 /** The head of an answer, and its body as it arrives. */
-export interface OpenAnswer {
-  url: URL
-  status: number
-  /** Names in lower case; repeated fields are joined by commas. */
-  headers: Record<string, string>
+export interface OpenAnswer extends Omit<Answer, 'body' | 'isCut'> {
   /**
    * Can be read once. Rejects with EgressFailed where the answer breaks off. Ending the iteration early, or aborting
    * the request's signal, closes the connection at once; an unread body is held until the deadline.
