@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { usePlace } from '../place.tsx'
@@ -68,22 +69,25 @@ export function useChosen(filters: Filter[]): Record<string, string | undefined>
   return Object.fromEntries(filters.map(({ name, toQuery }) => [name, toQuery(query.get(name) ?? '')]))
 }
 
-/** What narrows a list down. Each of them is in the address. */
-export function Filters({ filters }: { filters: Filter[] }) {
+/** The bar above a list: what narrows it down, each of them in the address, and what else can be done there. */
+export function Toolbar({ filters, children }: { filters: Filter[]; children?: ComponentChildren }) {
   const { query } = usePlace()
   const rest = filters.slice(shownInFront)
   // Not hidden is what narrows the list down already.
   const [isOpen, setOpen] = useState(() => rest.some(({ name }) => query.has(name)))
   return (
-    <div class={isOpen ? 'filters is-open' : 'filters'} role="search">
-      {filters.map(filter => (
-        <FilterControl key={filter.name} filter={filter} />
-      ))}
-      {rest.length > 0 && (
-        <button type="button" class="button small more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? texts.list.fewer : texts.list.more}
-        </button>
-      )}
+    <div class="toolbar">
+      <div class={isOpen ? 'filters is-open' : 'filters'} role="search">
+        {filters.map(filter => (
+          <FilterControl key={filter.name} filter={filter} />
+        ))}
+        {rest.length > 0 && (
+          <button type="button" class="button small more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? texts.list.fewer : texts.list.more}
+          </button>
+        )}
+      </div>
+      {children}
     </div>
   )
 }
@@ -100,24 +104,6 @@ function FilterControl({ filter: { name, label, kind, choices = [] } }: { filter
   }, [value])
   const change = (to: string, isReplacing = false) => place.filter({ [name]: to, skip: undefined }, { isReplacing })
 
-  if (kind === 'choice') {
-    return (
-      <label class="filter">
-        <span>{label}</span>
-        <select name={name} onChange={event => change(event.currentTarget.value)}>
-          {choices.map((choice, index) => (
-            <option
-              key={choice.value}
-              value={index === 0 ? '' : choice.value}
-              selected={index === 0 ? value === '' : value === choice.value}
-            >
-              {choice.title}
-            </option>
-          ))}
-        </select>
-      </label>
-    )
-  }
   const onInput = (event: Event) => {
     const text = (event.currentTarget as HTMLInputElement).value
     window.clearTimeout(timer.current)
@@ -127,15 +113,28 @@ function FilterControl({ filter: { name, label, kind, choices = [] } }: { filter
   return (
     <label class={kind === 'search' ? 'filter wide' : 'filter'}>
       <span>{label}</span>
-      <input
-        ref={input}
-        name={name}
-        // Preact's types tell apart which type has which role; all of these have the one that they have without it.
-        type={type as 'text'}
-        defaultValue={value}
-        autocomplete="off"
-        onInput={onInput}
-      />
+      {kind === 'choice' ? (
+        <select name={name} onChange={event => change(event.currentTarget.value)}>
+          {choices.map((choice, index) => {
+            const inAddress = index === 0 ? '' : choice.value
+            return (
+              <option key={choice.value} value={inAddress} selected={inAddress === value}>
+                {choice.title}
+              </option>
+            )
+          })}
+        </select>
+      ) : (
+        <input
+          ref={input}
+          name={name}
+          // Preact's types tell apart which type has which role; all of these have the one that they have without it.
+          type={type as 'text'}
+          defaultValue={value}
+          autocomplete="off"
+          onInput={onInput}
+        />
+      )}
     </label>
   )
 }

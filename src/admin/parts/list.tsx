@@ -4,7 +4,7 @@ import { useResource, type Resource } from '../server/use-resource.ts'
 import type { Paged } from '../server/wire.ts'
 import { texts } from '../texts.ts'
 import { Card } from './card.tsx'
-import { Filters, useChosen, type Filter } from './filters.tsx'
+import { Toolbar, useChosen, type Filter } from './filters.tsx'
 import { Loaded } from './loaded.tsx'
 import { Pager, pageSize } from './pager.tsx'
 import { usePlace } from '../place.tsx'
@@ -39,12 +39,7 @@ export function List<Row extends { id: number | string }>(props: ListProps<Row>)
   const isFiltered = filters.some(({ name }) => query.has(name))
   return (
     <Card>
-      {(filters.length > 0 || children) && (
-        <div class="toolbar">
-          <Filters filters={filters} />
-          {children}
-        </div>
-      )}
+      {(filters.length > 0 || children) && <Toolbar filters={filters}>{children}</Toolbar>}
       <Loaded of={of}>
         {({ data = [], count }) => (
           <>

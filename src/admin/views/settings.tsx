@@ -1,6 +1,6 @@
 import { Badge } from '../parts/badge.tsx'
 import { Card } from '../parts/card.tsx'
-import { Filters, search } from '../parts/filters.tsx'
+import { search, Toolbar } from '../parts/filters.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Table, type Column } from '../parts/table.tsx'
@@ -43,9 +43,7 @@ export function SettingsView() {
     <>
       <Heading title={settings.title} hint={settings.hint} />
       <Card>
-        <div class="toolbar">
-          <Filters filters={filters} />
-        </div>
+        <Toolbar filters={filters} />
         <Loaded of={resource} rows={12}>
           {list => (
             <Table

@@ -1,6 +1,6 @@
 import { sayCount, sayDuration } from '../../parts/amount.ts'
 import { Card } from '../../parts/card.tsx'
-import { choice, Filters, moment, useChosen } from '../../parts/filters.tsx'
+import { choice, moment, Toolbar, useChosen } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -36,9 +36,7 @@ export function UsageView() {
       <Heading title={texts.agents.title} hint={usage.hint} />
       <Tabs label={texts.agents.title} tabs={agentTabs} current="/agents/usage" />
       <Card>
-        <div class="toolbar">
-          <Filters filters={filters} />
-        </div>
+        <Toolbar filters={filters} />
         <Loaded of={resource}>
           {rows => (
             <Table

@@ -1,5 +1,5 @@
 import { AskButton } from '../../parts/buttons.tsx'
-import { Badge } from '../../parts/badge.tsx'
+import { Badge, Badges } from '../../parts/badge.tsx'
 import { any, choice, exact, search, trash } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
@@ -29,13 +29,7 @@ const columns: Column<User>[] = [
   { title: users.email, show: ({ email }) => email },
   {
     title: users.directories,
-    show: ({ directories = [] }) => (
-      <span class="badges">
-        {directories.map(({ id, name }) => (
-          <Badge key={id}>{name}</Badge>
-        ))}
-      </span>
-    ),
+    show: ({ directories = [] }) => <Badges of={directories.map(({ name }) => name)} />,
   },
   {
     title: users.state,

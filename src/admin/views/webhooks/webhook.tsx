@@ -1,5 +1,5 @@
 import { sayCount } from '../../parts/amount.ts'
-import { Badge } from '../../parts/badge.tsx'
+import { Badges } from '../../parts/badge.tsx'
 import { Card, Figure } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Heading } from '../../parts/heading.tsx'
@@ -41,14 +41,7 @@ export function WebhookView({ id = '' }: { id?: string }) {
                 [webhooks.oldestQueued, <Moment at={of.oldest_queued_at} />],
                 [webhooks.retries, of.retries],
                 of.disabled_reason !== undefined && [webhooks.disabledReason, of.disabled_reason],
-                [
-                  webhooks.triggers,
-                  <span class="badges">
-                    {of.triggers.map(trigger => (
-                      <Badge key={trigger}>{trigger}</Badge>
-                    ))}
-                  </span>,
-                ],
+                [webhooks.triggers, <Badges of={of.triggers} />],
               ]}
             />
           </Card>

@@ -1,4 +1,4 @@
-import { Badge } from '../../parts/badge.tsx'
+import { Badge, Badges } from '../../parts/badge.tsx'
 import { AskButton } from '../../parts/buttons.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
@@ -19,16 +19,7 @@ const columns: Column<Webhook>[] = [
     show: ({ id, payload_url }) => <Link to={`/webhooks/${id}`}>{maskUrl(payload_url)}</Link>,
   },
   { title: webhooks.state, show: webhook => <WebhookState of={webhook} /> },
-  {
-    title: webhooks.triggers,
-    show: ({ triggers }) => (
-      <span class="badges">
-        {triggers.map(trigger => (
-          <Badge key={trigger}>{trigger}</Badge>
-        ))}
-      </span>
-    ),
-  },
+  { title: webhooks.triggers, show: ({ triggers }) => <Badges of={triggers} /> },
   { title: webhooks.failingSince, show: ({ failing_since }) => <Moment at={failing_since} /> },
 ]
 
