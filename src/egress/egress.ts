@@ -1,4 +1,5 @@
-import { lookup as resolveBySystem, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Cutoff } from './cutoff.ts'
 import { EgressFailed } from './egress-failed.ts'
@@ -56,7 +57,7 @@ export class Egress {
   readonly #resolve: Resolve
   readonly #resolving = new Map<string, Promise<LookupAddress[]>>()
 
-  constructor({ isAllowed, resolve = resolveByName }: EgressOptions) {
+  constructor({ isAllowed, resolve = host => lookup(host, { all: true }) }: EgressOptions) {
     this.#isAllowed = isAllowed
     this.#resolve = resolve
   }
@@ -130,12 +131,6 @@ export class Egress {
   }
 }
 
-function resolveByName(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    resolveBySystem(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
-  })
-}
-
 function toUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
@@ -156,11 +151,9 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
 
 /** Settles like `work`, or rejects when the signal aborts; `work` itself continues. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(new Error('Stopped'))
-    signal.addEventListener('abort', abort)
-  })
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(new Error('Stopped'))
+  signal.addEventListener('abort', abort)
   try {
     return await Promise.race([work, aborted])
   } finally {
