@@ -30,6 +30,9 @@ const Refusal = z.object({
   errors: z.record(z.string(), z.array(z.string()).min(1)).optional(),
 })
 
+/** What is declared, as it is checked. Made once in a process: servers declare the same, and zod compiles each schema. */
+const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }
+
 /**
  * Holds every answer against the reply that its route declares, so that each test is a test of the API's description
  * too. Members that are not declared are errors, numbers in the form that was not asked for, and 422 without a field.
@@ -46,7 +49,6 @@ export function createReplyCheck(): ReplyCheck {
   })
   const router = new Router<Contract>()
   for (const route of [...routes, ...signInRoutes, ...about]) router.add(route.method, route.path, route)
-  const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }
 
   return ({ method, path, headers }, answer) => {
     const complain = (fault: string) => {
