@@ -58,7 +58,7 @@ export async function listInApp(
   }
   const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
   const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
-  const isInMemory = shown === visible && walk.by === 'id' && !walk.isCrossed
+  const isInMemory = shown === visible && walk.by === 'id'
   const { recent } = isInMemory ? state : { recent: undefined }
   const asked = { listed, page, walk, range, count, around: query.around, recent }
   const isDeep = page.skip >= deepFrom || query.around !== undefined

@@ -50,7 +50,7 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
   // The trash is small: if PostgreSQL saw the limit, it might walk over everything else.
   if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`
   const walk = toWalk(page, {})
-  if (walk === null || walk.isCrossed || !isFew(scope, page)) return all
+  if (walk === null || !isFew(scope, page)) return all
   if (scope.parent) return walk.by === 'id' ? firstOfParent(db, table, scope, page) : all
   return mergeApps(db, table, scope, page, walk)
 }

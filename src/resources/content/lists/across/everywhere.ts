@@ -72,8 +72,7 @@ async function narrowToHolding(
 /** True where blocks give the position of each item. */
 function isPlaced({ parents }: ContentKind, scope: Scope, page: Page<OrderField>): scope is Scope & { apps: number[] } {
   const { apps } = scope
-  const walk = toWalk(page, {})
-  if (Object.keys(parents).length > 0 || page.trashed !== false || walk === null || walk.isCrossed) return false
+  if (Object.keys(parents).length > 0 || page.trashed !== false || toWalk(page, {}) === null) return false
   return apps !== null && apps.length <= placedApps
 }
 

@@ -11,7 +11,7 @@ const livelyApps = 200
 /** The most recently active apps that a page may need, for first pages by time, newest first; null for others. */
 export function countLively(page: Page<OrderField>): number | null {
   const walk = toWalk(page, {})
-  const isByTime = page.order[0]!.field !== 'id' && walk !== null && walk.descending && !walk.isCrossed
+  const isByTime = page.order[0]!.field !== 'id' && walk?.descending === true
   const most = Math.floor(mergedTotal / (page.skip + page.take))
   return isByTime && page.trashed !== true && most >= livelyApps ? most : null
 }

@@ -8,7 +8,6 @@ import type { OrderField } from '../../store.ts'
 import { listById, type IdPage, type Range } from '../by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from '../by-update.ts'
 import { findMoment } from './moment.ts'
-import { findRun, listCrossed, type Run, type Stretch } from '../across/crossed.ts'
 import type { ContentPage } from '../list.ts'
 import type { Listed } from './place.ts'
 import type { Walk } from '../walk.ts'
@@ -46,32 +45,16 @@ export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
   const { listed, page, walk, range, around, recent } = asked
   const { descending } = walk
   const { skipped, count } = await measure(sql, asked)
-  const runOf = async (id: number): Promise<Run | null> => {
-    const run = await findRun(sql, listed, walk, id)
-    return run && { start: Math.max(0, run.start - skipped), end: Math.min(count, run.end - skipped) }
-  }
   if (around !== undefined) {
     const id = toId(around)
     if (!isIn(range, id) || !(await isListed(sql, listed, id))) throw NotFound()
     const before = (await countBeforeItem(sql, listed, walk, id)) - skipped
-    const run = (walk.isCrossed && (await runOf(id))) || { start: before, end: before + 1 }
-    page.skip = centre(run.start + run.end - 1 - before, count, page.take, descending)
+    page.skip = centre(before, count, page.take, descending)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
-  const list: Stretch = async (skip, take) => {
-    if (walk.by === 'update') return listByUpdate(sql, listed, { count, skip, take, descending })
-    const part = { range, skipped, count, skip, take, descending }
-    return pickRecent(recent, part) ?? (await listById(sql, listed, part))
-  }
-  const { skip, take } = page
-  if (!walk.isCrossed) return { rows: await list(skip, take), count, page }
-  const findOwn = async ({ id }: ContentRow): Promise<Run | null> => {
-    const run = await runOf(id)
-    return run && descending ? { start: count - run.end, end: count - run.start } : run
-  }
-  const timeOf = ({ created_at, updated_at }: ContentRow) =>
-    (walk.by === 'update' ? (updated_at ?? created_at) : created_at).getTime()
-  return { rows: await listCrossed({ count, skip, take, list, findRun: findOwn, timeOf }), count, page }
+  const part = { range, skipped, count, skip: page.skip, take: page.take, descending }
+  if (walk.by === 'update') return { rows: await listByUpdate(sql, listed, part), count, page }
+  return { rows: pickRecent(recent, part) ?? (await listById(sql, listed, part)), count, page }
 }
 
 /** The number of shown items before an item. */
