@@ -122,7 +122,7 @@ function deepReadsOf(app: number): Record<string, (tx: Sql) => Promise<unknown>>
       ['an edited one', 7_506],
     ] as const) {
       reads[`the place of ${which} of the ${what} by update`] = async tx => {
-        const moment = await findMoment(tx, store.table, { by: 'update' }, (await find(tx, skip)).id)
+        const moment = await findMoment(tx, store.table, (await find(tx, skip)).id)
         return countBeforeByUpdate(tx, listed, moment!)
       }
     }

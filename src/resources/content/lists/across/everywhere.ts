@@ -10,16 +10,13 @@ import type { ContentKind } from '../../kind.ts'
 import type { ContentListing } from '../../schema.ts'
 import { orderFields, type ContentStore, type OrderField } from '../../store.ts'
 import { countBeforeIn, listAcross, placedApps, type Mark } from './across.ts'
-import { countBeforeMoment, listIdsAt, readTimeline } from './across-times.ts'
 import { listFiltered, type ContentPage, type Narrowing, type Reader } from '../list.ts'
-import { findMoment } from '../positions/moment.ts'
 import { centre } from '../positions/place-page.ts'
 import { walkLimit } from '../positions/position.ts'
 import { countLively, listLively, type Lively } from './lively.ts'
 import { searchAcross } from './search-across.ts'
-import type { Scope } from '../scope.ts'
+import { isById, type Scope } from '../scope.ts'
 import { hasTerms, manyApps } from '../search.ts'
-import { toWalk } from '../walk.ts'
 
 /** Items of all apps that the caller may read, as a member or by default access. */
 export async function listEverywhere(
@@ -37,16 +34,12 @@ export async function listEverywhere(
   const { after, before } = narrow
   const isRange = after !== undefined || before !== undefined
   const isFar = isRange || page.skip > walkLimit || query.around !== undefined
-  const isById = page.order[0]?.field === 'id'
   // With an API key; otherwise readable apps were selected accordingly. The first pages by id are walked to.
-  if (scope.administered === null && (hasTerms(page) || isFar || !isById))
+  if (scope.administered === null && (hasTerms(page) || isFar || !isById(page)))
     scope.apps = await narrowToHolding(kind, sql, scope.apps, hasTerms(page) ? manyApps : placedApps)
   const count = await countWhole(kind, sql, { scope, page, itemCount })
-  if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
-    const asked = { scope, page, count, around: query.around }
-    if (isById) return listPlaced(kind.store, asked, sql)
-    if (isFar) return listTimed(kind.store, asked, sql)
-  }
+  if (count !== undefined && !isRange && isPlaced(kind, scope, page))
+    return listPlaced(kind.store, { scope, page, count, around: query.around }, sql)
   const areMany = scope.apps === null || (most !== null && scope.apps.length > most)
   if (most !== null && areMany && !isRange && query.around === undefined && !page.countOnly) {
     const apps = lively ?? (await store.listLively(sql, typesOf(kind), scope.apps, most + 1))
@@ -72,7 +65,7 @@ async function narrowToHolding(
 /** True where blocks give the position of each item. */
 function isPlaced({ parents }: ContentKind, scope: Scope, page: Page<OrderField>): scope is Scope & { apps: number[] } {
   const { apps } = scope
-  if (Object.keys(parents).length > 0 || page.trashed !== false || toWalk(page, {}) === null) return false
+  if (Object.keys(parents).length > 0 || page.trashed !== false || !isById(page)) return false
   return apps !== null && apps.length <= placedApps
 }
 
@@ -94,23 +87,6 @@ async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   return { rows: await listAcross(sql, store, { scope, page, count, mark }), count, page }
-}
-
-/** A page in the order of a time. */
-async function listTimed(store: ContentStore, { scope, page, count, around }: Placed, sql: Sql): Promise<ContentPage> {
-  const { table } = store
-  const { by, descending } = toWalk(page, {})!
-  const timeline = await readTimeline(sql, { table, apps: scope.apps, by, count })
-  if (around !== undefined) {
-    const item = await store.find(sql, toId(around))
-    const moment = item && (await findMoment(sql, table, { by }, item.id))
-    if (moment === null || item!.trashed_at !== null || !scope.apps.includes(item!.app_id)) throw NotFound()
-    page.skip = centre(await countBeforeMoment(timeline, moment), count, page.take, descending)
-  }
-  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
-  const take = Math.min(page.take, count - page.skip)
-  const ids = await listIdsAt(timeline, descending ? count - page.skip - take : page.skip, take)
-  return { rows: await store.findInOrder(sql, descending ? ids.toReversed() : ids), count, page }
 }
 
 /** A scope with further data of its apps, where it has only apps with items. */
@@ -158,7 +134,7 @@ async function countWhole(
   const { after, before, followedBy, hidden, apps } = scope
   if (hasTerms(page) || hidden.length > 0 || page.trashed === true || followedBy !== undefined) return undefined
   if (after !== undefined || before !== undefined) {
-    if (page.order[0]!.field !== 'id' || !isPlaced(kind, scope, page)) return undefined
+    if (!isPlaced(kind, scope, page)) return undefined
     const { table } = kind.store
     const skipped = after === undefined ? 0 : await countBeforeIn(sql, table, scope.apps, after + 1)
     const end =

@@ -1,6 +1,5 @@
-import type { Db, Fragment } from '../../../../postgres/sql.ts'
+import type { Db } from '../../../../postgres/sql.ts'
 import { isWithin, toKey, type Place } from './place.ts'
-import type { Walk } from '../walk.ts'
 
 /** A time, and an id among the items of that time. The time is a text, in the database's precision. */
 export interface Moment {
@@ -8,19 +7,10 @@ export interface Moment {
   id: number
 }
 
-/** A time as the text of a moment: texts sort like their times, whatever the session's time zone. */
-export function toText(db: Db, time: Fragment): Fragment {
-  return db`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US"Z"')`
-}
-
-export function isBefore(a: Moment, b: Moment): boolean {
-  return a.time === b.time ? a.id < b.id : a.time < b.time
-}
-
-/** When an item was created, or last edited; null where it has been deleted. */
-export async function findMoment(db: Db, table: string, { by }: Pick<Walk, 'by'>, id: number): Promise<Moment | null> {
-  const time = by === 'id' ? db`created_at` : db`coalesce(updated_at, created_at)`
-  const [row] = await db<Moment[]>`select ${toText(db, time)} as time, id from ${db(table)} where id = ${id}`
+/** When an item was last edited, or created where it never was; null where it has been deleted. */
+export async function findMoment(db: Db, table: string, id: number): Promise<Moment | null> {
+  const [row] = await db<Moment[]>`
+    select coalesce(updated_at, created_at)::text as time, id from ${db(table)} where id = ${id}`
   return row ?? null
 }
 

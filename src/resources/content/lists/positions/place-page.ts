@@ -60,7 +60,7 @@ export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
 /** The number of shown items before an item. */
 async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number): Promise<number> {
   if (walk.by === 'id') return countBefore(sql, listed, id)
-  const moment = await findMoment(sql, listed.table, walk, id)
+  const moment = await findMoment(sql, listed.table, id)
   if (moment === null) throw NotFound()
   return countBeforeByUpdate(sql, listed, moment)
 }
