@@ -30,8 +30,8 @@ interface Declared<Row> {
   /** Unique among all batches. */
   name: string
   columns: Partial<Record<keyof Row & string, ColumnType>>
-  /** The SQL of this write; `rows` is a table expression with the declared columns. */
-  sql: (rows: string) => string
+  /** The SQL of this write; `rows` is a table expression with the declared columns, `columns` their names. */
+  sql: (rows: string, columns: string) => string
   /** Rows with equal keys are merged before they are written: only the newest is sent. */
   key?: (row: Row) => unknown
   /**
@@ -127,9 +127,10 @@ export class WriteStatement {
   #writeParts(): [parts: string[], params: number] {
     let count = 0
     const place = () => `$${++count}`
-    const parts = this.#parts.map(
-      ({ batch, layout }) => `${batch.name} as (${batch.sql(toTable(batch, layout, place))})`,
-    )
+    const parts = this.#parts.map(({ batch, layout }) => {
+      const columns = batch.columnTypes.map(([column]) => column).join(', ')
+      return `${batch.name} as (${batch.sql(toTable(batch, layout, place), columns)})`
+    })
     return [parts, count]
   }
 

@@ -7,9 +7,7 @@ import { findFiles } from '../files/store.ts'
 export const insertAnnotations = batch({
   name: 'insert_item_annotations',
   columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
-  sql: rows => `
-    insert into item_annotations (item_type, item_id, place, file_id)
-    select item_type, item_id, place, file_id from ${rows} r`,
+  sql: (rows, columns) => `insert into item_annotations (${columns}) select ${columns} from ${rows} r`,
 })
 
 /** Removes the citations of deleted answers. Served by the primary key. */

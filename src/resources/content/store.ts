@@ -37,7 +37,6 @@ const columns = {
   updated_by: 'bigint',
   trashed_at: 'timestamptz',
 } as const
-const list = Object.keys(columns).join(', ')
 /** Columns with one value for nearly all new items of a flush, which are text only. */
 const uniform = [
   'parent_type',
@@ -108,7 +107,7 @@ export function contentStore(table: ContentTable): ContentStore {
       name: `insert_${table}`,
       columns,
       uniform,
-      sql: rows => `insert into ${table} (${list}) select ${list} from ${rows} r`,
+      sql: (rows, columns) => `insert into ${table} (${columns}) select ${columns} from ${rows} r`,
     }),
     /** Updates the changeable columns of items. */
     update: batch<ContentRow>({

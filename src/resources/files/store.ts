@@ -25,9 +25,7 @@ export const insertFile = batch<FileRow>({
     created_at: 'timestamptz',
     created_by: 'bigint',
   },
-  sql: rows => `
-    insert into files (id, app_id, parent_type, parent_id, rev, name, size, metadata, tags, created_at, created_by)
-    select id, app_id, parent_type, parent_id, rev, name, size, metadata, tags, created_at, created_by from ${rows} r`,
+  sql: (rows, columns) => `insert into files (${columns}) select ${columns} from ${rows} r`,
 })
 
 /** Updates the changeable columns of files. */

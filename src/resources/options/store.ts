@@ -15,9 +15,7 @@ const columns = {
 export const insertOption = batch<OptionRow>({
   name: 'insert_options',
   columns,
-  sql: rows => `
-    insert into options (id, app_id, item_type, item_id, position, text)
-    select id, app_id, item_type, item_id, position, text from ${rows} r`,
+  sql: (rows, columns) => `insert into options (${columns}) select ${columns} from ${rows} r`,
 })
 
 /** Updates text and position of options; votes stay. */
@@ -62,8 +60,8 @@ interface VoteRow {
 export const saveVote = batch<VoteRow>({
   name: 'save_votes',
   columns: { item_id: 'bigint', user_id: 'bigint', id: 'bigint', option_id: 'bigint' },
-  sql: rows => `
-    insert into votes (item_id, user_id, id, option_id) select item_id, user_id, id, option_id from ${rows} r
+  sql: (rows, columns) => `
+    insert into votes (${columns}) select ${columns} from ${rows} r
     on conflict (item_id, user_id) do update set id = excluded.id, option_id = excluded.option_id`,
 })
 

@@ -19,9 +19,8 @@ export const saveReaction = batch<ReactionRow>({
     content: 'text',
     created_at: 'timestamptz',
   },
-  sql: rows => `
-    insert into reactions (item_id, user_id, id, app_id, content, created_at)
-    select item_id, user_id, id, app_id, content, created_at from ${rows} r
+  sql: (rows, columns) => `
+    insert into reactions (${columns}) select ${columns} from ${rows} r
     on conflict (item_id, user_id) do update
     set id = excluded.id, content = excluded.content, created_at = excluded.created_at`,
 })

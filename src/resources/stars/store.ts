@@ -11,9 +11,7 @@ export const insertStar = batch<StarRow>({
     app_id: 'bigint',
     created_at: 'timestamptz',
   },
-  sql: rows => `
-    insert into stars (user_id, entity_id, entity_type, app_id, created_at)
-    select user_id, entity_id, entity_type, app_id, created_at from ${rows} r`,
+  sql: (rows, columns) => `insert into stars (${columns}) select ${columns} from ${rows} r`,
 })
 
 export const removeStar = batch<Pick<StarRow, 'user_id' | 'entity_id'>>({

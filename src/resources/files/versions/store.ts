@@ -12,9 +12,7 @@ export const insertVersion = batch({
     created_at: 'timestamptz',
     created_by: 'bigint',
   },
-  sql: rows => `
-    insert into file_versions (file_id, rev, app_id, blob_id, created_at, created_by)
-    select file_id, rev, app_id, blob_id, created_at, created_by from ${rows} r`,
+  sql: (rows, columns) => `insert into file_versions (${columns}) select ${columns} from ${rows} r`,
 })
 
 export const removeVersion = batch({

@@ -12,9 +12,7 @@ interface BlockPlace {
 const insertBlock = batch<BlockPlace & { first_id: number; made_at: Date }>({
   name: 'insert_block',
   columns: { app_id: 'bigint', parent_id: 'bigint', first_id: 'bigint', made_at: 'timestamptz' },
-  sql: rows => `
-    insert into blocks (app_id, parent_id, first_id, made_at)
-    select app_id, parent_id, first_id, made_at from ${rows} r`,
+  sql: (rows, columns) => `insert into blocks (${columns}) select ${columns} from ${rows} r`,
 })
 
 /** Starts a block with the first item of a place, and with each 1,000th after it. */
