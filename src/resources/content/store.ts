@@ -1,7 +1,7 @@
-import { batch, batchOfIds, type Batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import { orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
-import type { Db, Sql } from '../../postgres/sql.ts'
+import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isWithin } from './lists/positions/place.ts'
 import { countRestorable } from './lists/restorable.ts'
@@ -64,43 +64,33 @@ export interface CountChange {
   stars: number
 }
 
-export interface ContentStore {
-  insert: Batch<ContentRow>
-  update: Batch<ContentRow>
-  remove: Batch<{ id: number }>
-  changeCounts: Batch<CountChange>
-  find: (db: Db, id: number) => Promise<ContentRow | null>
-  isIn: (sql: Sql, app: number, id: number) => Promise<boolean>
-  findMany: (db: Db, ids: number[]) => Promise<Map<number, ContentRow>>
-  findInOrder: (db: Db, ids: number[]) => Promise<ContentRow[]>
-  listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
-  count: (db: Db, scope: Scope, page: Page) => Promise<number>
-  sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
-  listHolding: (db: Db, types: string[], apps: number[] | null, limit: number) => Promise<number[]>
-  listNewer: (db: Db, apps: number[], since: Date) => Promise<number[]>
-  listLively: (
-    db: Db,
-    types: string[],
-    apps: number[] | null,
-    limit: number,
-  ) => Promise<{ id: number; head_at: Date }[]>
-  findPosition: (db: Db, scope: Scope, page: Page, id: number) => Promise<number | null>
-  list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
-  search: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ rows: ContentRow[]; count: number }>
-  searchIds: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ ids: number[]; count: number }>
-  findListed: (db: Db, scope: Scope, page: Page, ids: number[]) => Promise<ContentRow[]>
-  table: ContentTable
-}
+/** The most recently active apps, newest first, and when: no item in them is newer. */
+export type Lively = { id: number; head_at: Date }[]
+
+export type ContentStore = ReturnType<typeof contentStore>
 
 /** The SQL of one kind of content; all kinds have the same columns. */
-export function contentStore(table: ContentTable): ContentStore {
+export function contentStore(table: ContentTable) {
   /** Served by the primary key. */
   const appsOf = batchLoads<number, number>(async (sql, ids) => {
     const rows = await sql<{ id: number; app_id: number }[]>`
       select id, app_id from ${sql(table)} where id = any(${ids}::bigint[])`
     return new Map(rows.map(row => [row.id, row.app_id]))
   })
-  const store: ContentStore = {
+  const findAll = (db: Db, ids: number[]) =>
+    db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
+  /** The ids on a page of matching items, and the total. */
+  const searchIds = async (db: Db, scope: Scope, page: Page<OrderField>) => {
+    await settleTerms(db, table, scope)
+    const [found] = await db<{ count: number; ids: number[] }[]>`
+      with found as materialized (
+        select t.id, t.created_at, t.updated_at from ${db(table)} t where ${toFilter(db, table, scope, page)})
+      select (select count(*) from found) as count,
+        array(select t.id from found t ${orderBy(db, page.order, orderColumns)}
+          limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
+    return found!
+  }
+  return {
     table,
     /** Inserts the items of one flush, of any number of apps. */
     insert: batch<ContentRow>({
@@ -136,35 +126,26 @@ export function contentStore(table: ContentTable): ContentStore {
         ) r
         where t.id = r.id`,
     }),
-    async find(db, id) {
+    async find(db: Db, id: number): Promise<ContentRow | null> {
       const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
       return row ?? null
     },
     /** True where the item belongs to the app. */
-    isIn: async (sql, app, id) => (await appsOf(sql, [id])).get(id) === app,
-    async findMany(db, ids) {
-      const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
-      return new Map(rows.map(row => [row.id, row]))
-    },
-    /** Items by id, in the given order; items deleted since are missing. */
-    async findInOrder(db, ids) {
-      if (ids.length === 0) return []
-      return inOrder(ids, await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`)
-    },
-    /** Items by id that are still in the scope, whatever was searched. */
-    async findListed(db, scope, page, ids) {
+    isIn: async (sql: Sql, app: number, id: number) => (await appsOf(sql, [id])).get(id) === app,
+    findMany: async (db: Db, ids: number[]) => byId(await findAll(db, ids)),
+    /** Items by id, in the given order, that are still in the scope, whatever was searched. */
+    async findListed(db: Db, scope: Scope, page: Page, ids: number[]): Promise<ContentRow[]> {
       const any = toFilter(db, table, scope, { ...page, q: undefined, tags: [] })
-      return inOrder(
-        ids,
-        await db<ContentRow[]>`select t.* from ${db(table)} t where t.id = any(${ids}::bigint[]) and ${any}`,
-      )
+      const rows = await db<ContentRow[]>`
+        select t.* from ${db(table)} t where t.id = any(${ids}::bigint[]) and ${any}`
+      return inOrder(ids, rows)
     },
     /** An app's newest visible items, newest first. Served by (app_id, id). */
-    listRecent: (db, app, limit) => db<ContentRow[]>`
+    listRecent: (db: Db, app: number, limit: number): Promise<ContentRow[]> => db<ContentRow[]>`
       select * from ${db(table)} where ${isWithin(db, { app, parent: null })} and trashed_at is null
       order by app_id desc, id desc limit ${limit}`,
     /** The total of a filtered list. Counts rows: only unfiltered totals are stored, and those of the trash of each app. */
-    async count(db, scope, page) {
+    async count(db: Db, scope: Scope, page: Page): Promise<number> {
       const restorable = await countRestorable(db, table, scope, page)
       if (restorable !== null) return restorable
       const [row] = await db<{ count: number }[]>`
@@ -172,32 +153,23 @@ export function contentStore(table: ContentTable): ContentStore {
       return row?.count ?? 0
     },
     /** The number of visible items in apps of some types, from the apps' counters. Served by apps_type. */
-    async sumOfApps(db, types, apps) {
+    async sumOfApps(db: Db, types: string[], apps: number[] | null): Promise<number> {
       const [row] = await db<{ count: number }[]>`
-        select coalesce(sum(item_count), 0)::bigint as count from apps
-        where type = any(${types}) and trashed_at is null and deleted_at is null
-          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
-      return row?.count ?? 0
+        select coalesce(sum(item_count), 0)::bigint as count from apps where ${isInUse(db, types, apps)}`
+      return row!.count
     },
     /** Apps of some types that have had items. Served by apps_type. */
-    async listHolding(db, types, apps, limit) {
+    async listHolding(db: Db, types: string[], apps: number[] | null, limit: number): Promise<number[]> {
       const rows = await db<{ id: number }[]>`
-        select id from apps
-        where type = any(${types}) and made_count > 0 and trashed_at is null and deleted_at is null
-          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
-        limit ${limit}`
+        select id from apps where made_count > 0 and ${isInUse(db, types, apps)} limit ${limit}`
       return rows.map(({ id }) => id)
     },
-    /** The most recently active apps, newest first, and when: no item in them is newer. */
-    listLively(db, types, apps, limit) {
-      return db<{ id: number; head_at: Date }[]>`
-        select id, head_at from apps
-        where type = any(${types}) and made_count > 0 and trashed_at is null and deleted_at is null
-          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
-        order by head_at desc limit ${limit}`
-    },
+    /** The most recently active apps of some types. */
+    listLively: (db: Db, types: string[], apps: number[] | null, limit: number): Promise<Lively> => db<Lively>`
+      select id, head_at from apps where made_count > 0 and ${isInUse(db, types, apps)}
+      order by head_at desc limit ${limit}`,
     /** The apps among `apps` in which items may have been made or edited since then. Served by (app_id, id) and messages_edited. */
-    async listNewer(db, apps, since) {
+    async listNewer(db: Db, apps: number[], since: Date): Promise<number[]> {
       const rows = await db<{ id: number }[]>`
         select a.id from unnest(${apps}::bigint[]) a(id)
         where (
@@ -209,7 +181,7 @@ export function contentStore(table: ContentTable): ContentStore {
       return rows.map(({ id }) => id)
     },
     /** The position of an item in a filtered list; null where it is not listed. Checks each item before it. */
-    async findPosition(db, scope, page, id) {
+    async findPosition(db: Db, scope: Scope, page: Page, id: number): Promise<number | null> {
       const [row] = await db<{ place: number }[]>`
         select place from (
           select id, row_number() over (${orderBy(db, page.order, orderColumns)}) - 1 as place
@@ -219,7 +191,7 @@ export function contentStore(table: ContentTable): ContentStore {
       return row?.place ?? null
     },
     /** A page of items of any number of apps, with any filter and order. Only the items of the page are read whole. */
-    list: (db, scope, page) => db<ContentRow[]>`
+    list: (db: Db, scope: Scope, page: Page<OrderField>): Promise<ContentRow[]> => db<ContentRow[]>`
       select t.* from ${db(table)} t
       where t.id = any(array(
         select t.id from ${selectFrom(db, table, scope, page)}
@@ -228,26 +200,26 @@ export function contentStore(table: ContentTable): ContentStore {
       ))
       ${orderBy(db, page.order, orderColumns)}`,
     /** A page of matching items and the total, with one search. */
-    async search(db, scope, page) {
-      const { count, ids } = await store.searchIds(db, scope, page)
-      return { rows: await store.findInOrder(db, ids), count }
+    async search(db: Db, scope: Scope, page: Page<OrderField>): Promise<{ rows: ContentRow[]; count: number }> {
+      const { count, ids } = await searchIds(db, scope, page)
+      return { rows: ids.length === 0 ? [] : inOrder(ids, await findAll(db, ids)), count }
     },
-    /** As `search`, with ids only. */
-    async searchIds(db, scope, page) {
-      await settleTerms(db, table, scope)
-      const [found] = await db<{ count: number; ids: number[] }[]>`
-        with found as materialized (
-          select t.id, t.created_at, t.updated_at from ${db(table)} t where ${toFilter(db, table, scope, page)})
-        select (select count(*) from found) as count,
-          array(select t.id from found t ${orderBy(db, page.order, orderColumns)}
-            limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
-      return found!
-    },
+    searchIds,
   }
-  return store
 }
 
+/** A condition on apps: in use, of some types, and among `apps` unless that is null. */
+function isInUse(db: Db, types: string[], apps: number[] | null): Fragment {
+  return db`type = any(${types}) and trashed_at is null and deleted_at is null
+    ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
+}
+
+function byId(rows: ContentRow[]): Map<number, ContentRow> {
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** Items deleted since are missing. */
 function inOrder(ids: number[], rows: ContentRow[]): ContentRow[] {
-  const byId = new Map(rows.map(row => [row.id, row]))
-  return ids.flatMap(id => byId.get(id) ?? [])
+  const found = byId(rows)
+  return ids.flatMap(id => found.get(id) ?? [])
 }

@@ -1,7 +1,7 @@
 import type { Page } from '../../../../api/page.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
 import type { ContentRow } from '../../schema.ts'
-import type { ContentStore, OrderField } from '../../store.ts'
+import type { ContentStore, Lively, OrderField } from '../../store.ts'
 import { mergedTotal, type Scope } from '../scope.ts'
 import { toWalk } from '../walk.ts'
 
@@ -15,9 +15,6 @@ export function countLively(page: Page<OrderField>): number | null {
   const most = Math.floor(mergedTotal / (page.skip + page.take))
   return isByTime && page.trashed !== true && most >= livelyApps ? most : null
 }
-
-/** The most recently active apps, newest first, and when: no item in them is newer. */
-export type Lively = { id: number; head_at: Date }[]
 
 interface Asked {
   scope: Scope
