@@ -1,5 +1,5 @@
 import type { Parents } from './parent.ts'
-import { contentStore, type ContentStore, type ContentTable } from './store.ts'
+import type { ContentStore } from './store.ts'
 
 export type ContentEntity = 'message' | 'post' | 'comment'
 
@@ -17,27 +17,4 @@ export interface ContentKind {
   /** True where such items can have comments. */
   isCommented: boolean
   store: ContentStore
-}
-
-interface Declared {
-  entity: ContentEntity
-  table: ContentTable
-  fits: (appType: string) => boolean
-  defaultOrder?: 'id' | 'id desc'
-  isMarked?: boolean
-  parents?: Parents
-  isCommented?: boolean
-}
-
-/** Declares a kind of content, and makes its store. */
-export function contentKind({
-  entity,
-  table,
-  fits,
-  defaultOrder = 'id',
-  isMarked = false,
-  parents = {},
-  isCommented = false,
-}: Declared): ContentKind {
-  return { entity, defaultOrder, fits, isMarked, parents, isCommented, store: contentStore(table) }
 }

@@ -1,26 +1,40 @@
 import { isChat } from '../apps/kinds.ts'
 import { fileParent } from './file-parent.ts'
-import { contentKind, type ContentEntity, type ContentKind } from './kind.ts'
+import type { ContentEntity, ContentKind } from './kind.ts'
+import { contentStore } from './store.ts'
 
 /** Messages, the content of chats. Only messages are read and unread. */
-const message = contentKind({ entity: 'message', table: 'messages', fits: isChat, isMarked: true })
+const message: ContentKind = {
+  entity: 'message',
+  store: contentStore('messages'),
+  fits: isChat,
+  defaultOrder: 'id',
+  isMarked: true,
+  isCommented: false,
+  parents: {},
+}
 
 /** Posts, the content of feeds. */
-const post = contentKind({
+const post: ContentKind = {
   entity: 'post',
-  table: 'posts',
+  store: contentStore('posts'),
   fits: type => type === 'posts',
   defaultOrder: 'id desc',
+  isMarked: false,
   isCommented: true,
-})
+  parents: {},
+}
 
 /** Comments, on posts and files, or directly in an app for comments. */
-const comment = contentKind({
+const comment: ContentKind = {
   entity: 'comment',
-  table: 'comments',
+  store: contentStore('comments'),
   fits: type => type === 'comments',
+  defaultOrder: 'id',
+  isMarked: false,
+  isCommented: false,
   parents: { post: post.store, file: fileParent },
-})
+}
 
 /** All kinds of content. */
 export const kinds: Record<ContentEntity, ContentKind> = { message, post, comment }

@@ -13,12 +13,6 @@ import type { ContentKind } from '../content/kind.ts'
 import type { ContentRow } from '../content/schema.ts'
 import { EventContent } from './schema.ts'
 
-export interface ContentEvents {
-  created: EventType<ContentItem>
-  updated: EventType<ContentItem>
-  deleted: EventType<null>
-}
-
 /** The further effects of a creation, update or deletion, beside the item itself. */
 export interface Consequences {
   /** Changes of the counts of visible and trashed items. */
@@ -37,7 +31,7 @@ export interface Consequences {
 }
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
-export function contentEvents({ entity, isMarked, store }: ContentKind): ContentEvents {
+export function contentEvents({ entity, isMarked, store }: ContentKind) {
   const { table } = store
   const load = byId(async (db: Db, ids: number[]) => {
     const rows = await store.findMany(db, ids)

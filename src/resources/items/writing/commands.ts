@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { command, loadingCommand, type Command, type Work } from '../../../engine/command.ts'
+import { command, loadingCommand, type Work } from '../../../engine/command.ts'
 import { auditByKey } from '../../../audit/audit.ts'
 import { Forbidden, NotFound } from '../../../lib/errors.ts'
 import type { Db } from '../../../postgres/sql.ts'
@@ -31,16 +31,10 @@ interface Loaded {
   newest: Newest | null
 }
 
-export interface ContentCommands {
-  create: Command<PreparedContent, ContentItem>
-  update: Command<ContentChange, ContentItem, Loaded>
-  trash: Command<{ id: number }, void, Loaded>
-  restore: Command<{ id: number }, void, Loaded>
-  remove: Command<Removal, void, Loaded>
-}
+export type ContentCommands = ReturnType<typeof contentCommands>
 
 /** The commands of one kind of content. */
-export function contentCommands(kind: ItemKind): ContentCommands {
+export function contentCommands(kind: ItemKind) {
   const { entity, store, events } = kind
   const load = async (db: Db, app: number, { id }: { id: number }): Promise<Loaded> => {
     const { item, parent } = await loadItem(kind, db, app, id)
@@ -58,7 +52,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
      */
     create: command(
       `create_${entity}`,
-      (work: Work, content) => {
+      (work: Work, content: PreparedContent) => {
         requireWrite(work.state, work.by, work.userCache)
         if (!kind.fits(work.app.type)) throw WrongKind({ type: work.app.type })
         return makeItem(work, kind, content, null)
