@@ -76,9 +76,9 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     },
   })
 
-  const change = (verb: 'trash' | 'restore') =>
-    route(`POST /api/${plural}/{id}/${verb}`, {
-      summary: verb === 'trash' ? `Move a ${entity} to the trash` : `Take a ${entity} out of the trash`,
+  const change = (endpoint: `${'POST' | 'DELETE'} ${string}`, summary: string, verb: 'trash' | 'restore' | 'remove') =>
+    route(endpoint, {
+      summary,
       auth: 'token or key',
       params: ContentPath,
       replies: { 204: null },
@@ -90,18 +90,12 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       },
     })
 
-  const remove = route(`DELETE /api/${plural}/{id}`, {
-    summary: `Delete a ${entity} for good`,
-    auth: 'token or key',
-    params: ContentPath,
-    replies: { 204: null },
-    problems: [Forbidden, NotFound],
-    async handle({ params, by }, { sql, apps, userCache }) {
-      const { row } = await findReadable(kind, toId(params.id), { by, sql, apps, userCache })
-      await apps.run(commands.remove, row.app_id, by, { id: row.id })
-      return reply(204)
-    },
-  })
-
-  return [create, get, update, remove, change('trash'), change('restore')]
+  return [
+    create,
+    get,
+    update,
+    change(`DELETE /api/${plural}/{id}`, `Delete a ${entity} for good`, 'remove'),
+    change(`POST /api/${plural}/{id}/trash`, `Move a ${entity} to the trash`, 'trash'),
+    change(`POST /api/${plural}/{id}/restore`, `Take a ${entity} out of the trash`, 'restore'),
+  ]
 }
