@@ -8,9 +8,9 @@ import { changeSettings } from '../apps/own/settings.ts'
 import { listReadable } from '../apps/store.ts'
 import { requireShown } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
+import { loadItemTarget } from './commands.ts'
 import { Star, StarListing, Stars } from './schema.ts'
 import { starring } from './starring.ts'
-import { loadItemTarget } from './target.ts'
 import { listStars, selectStarredApps } from './pages.ts'
 
 const list = route('GET /api/stars', {
@@ -51,7 +51,7 @@ export const routes = [
     starring({
       type: kind.entity,
       find: async (id, request) => (await requireShown(kind, id, request)).row,
-      load: (db, app, _type, id) => loadItemTarget(db, app, kind.entity, id),
+      load: loadItemTarget(kind),
     }),
   ),
 ]

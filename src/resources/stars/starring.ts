@@ -3,9 +3,8 @@ import { route, type Route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { ContentPath } from '../content/schema.ts'
-import { starCommand } from './commands.ts'
+import { starCommand, type LoadTarget } from './commands.ts'
 import { Star, type StarRow } from './schema.ts'
-import type { LoadTarget } from './target.ts'
 
 type Request = Served<'sql' | 'apps' | 'userCache' | 'by'>
 
@@ -18,7 +17,7 @@ interface Starrable {
 
 /** The routes for starring one type of item. */
 export function starring({ type, find, load }: Starrable): Route[] {
-  const changeStar = starCommand(load)
+  const changeStar = starCommand(type, load)
   const change = (method: 'POST' | 'DELETE') =>
     route(`${method} /api/${type}s/{id}/stars`, {
       summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
@@ -28,7 +27,7 @@ export function starring({ type, find, load }: Starrable): Route[] {
       problems: [NotFound],
       async handle({ params, by }, { sql, apps, userCache }) {
         const { id, app_id } = await find(toId(params.id), { by, sql, apps, userCache })
-        await apps.run(changeStar, app_id, by, { type, id, isStarred: method === 'POST' })
+        await apps.run(changeStar, app_id, by, { id, isStarred: method === 'POST' })
         return reply(200, { id, type })
       },
     })
