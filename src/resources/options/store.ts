@@ -86,13 +86,7 @@ export async function findOption(db: Db, id: number): Promise<OptionRow | null> 
   return row ?? null
 }
 
-/** Options by id, for events. */
-export async function findOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
-  const rows = await db<OptionRow[]>`select * from options where id = any(${ids}::bigint[])`
-  return new Map(rows.map(row => [row.id, row]))
-}
-
-/** As `findOptions`, without polls of items in the trash, or whose parent is. */
+/** Options by id, for events: without polls of items in the trash, or whose parent is. */
 export async function findShownOptions(db: Db, ids: number[]): Promise<Map<number, OptionRow>> {
   const rows = await db<OptionRow[]>`
     select o.* from options o

@@ -4,7 +4,7 @@ import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import { plainOf } from '../../content/text/render.ts'
-import { findOptions } from '../../options/store.ts'
+import { findOption } from '../../options/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { findRollUp, findReaction, hasVote, listRetracted, removeRollUp, updateRollUp } from './store.ts'
@@ -48,8 +48,8 @@ export async function ofReaction(event: AppEvent, context: NotificationContext):
 export async function ofVote(event: AppEvent, context: NotificationContext): Promise<RollUp> {
   const { tx, userCache } = context
   const { actor_id } = event
-  const option = (await findOptions(tx, event.app_id, [event.entity_id])).get(event.entity_id)
-  if (option === undefined) return nothing
+  const option = await findOption(tx, event.entity_id)
+  if (option === null) return nothing
   const item = await findItem(option.item_type, option.item_id, event, context)
   if (item === null) return nothing
   if (event.type === 'vote_removed') return retractVotes(item, event, context)
