@@ -25,13 +25,9 @@ export async function listAnnotations(db: Db, items: readonly number[]): Promise
     select item_id, file_id from item_annotations
     where item_type in ('message', 'comment', 'post') and item_id = any(${items as number[]}::bigint[])
     order by item_id, place`
-  const found = new Map<number, FileRow[]>()
-  if (rows.length === 0) return found
+  if (rows.length === 0) return new Map()
   const files = await findFiles(db, [...new Set(rows.map(({ file_id }) => file_id))])
-  for (const { item_id, file_id } of rows) {
-    const file = files.get(file_id)
-    if (file === undefined || file.trashed_at !== null) continue
-    found.set(item_id, [...(found.get(item_id) ?? []), file])
-  }
-  return found
+  const isShown = ({ file_id }: { file_id: number }) => files.get(file_id)?.trashed_at === null
+  const shown = Map.groupBy(rows.filter(isShown), ({ item_id }) => item_id)
+  return new Map(Array.from(shown, ([item, cited]) => [item, cited.map(({ file_id }) => files.get(file_id)!)]))
 }
