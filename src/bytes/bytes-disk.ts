@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { ByteRange, Bytes } from './bytes.ts'
+import type { ByteRange, Bytes, Chunks } from './bytes.ts'
 
 /** Bytes in a local folder. Nodes share them only where the folder is on a shared file system. */
 export class DiskBytes implements Bytes {
@@ -16,7 +16,7 @@ export class DiskBytes implements Bytes {
     this.#incoming = join(folder, 'incoming')
   }
 
-  async put(key: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+  async put(key: string, source: Chunks): Promise<void> {
     const path = this.#toPath(key)
     const draft = join(this.#incoming, randomUUID())
     try {
@@ -72,7 +72,7 @@ export class DiskBytes implements Bytes {
   }
 }
 
-async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+async function write(path: string, source: Chunks): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of source) await file.writeFile(chunk)

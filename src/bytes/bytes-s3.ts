@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ByteRange, Bytes } from './bytes.ts'
+import type { ByteRange, Bytes, Chunks } from './bytes.ts'
 
 export interface S3Settings {
   bucket: string
@@ -62,7 +62,7 @@ export class S3Bytes implements Bytes {
     })
   }
 
-  async put(key: string, source: AsyncIterable<Uint8Array>): Promise<void> {
+  async put(key: string, source: Chunks): Promise<void> {
     const place = { Bucket: this.#bucket, Key: key }
     const part = Buffer.allocUnsafe(partBytes)
     let length = 0

@@ -6,6 +6,9 @@ export interface ByteRange {
   last: number
 }
 
+/** Bytes as they arrive, or all that there are in a list. */
+export type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
 /**
  * Stores the bytes of blobs by key. A key consists of letters, digits and `. - _`, and names immutable bytes. Bytes are
  * streamed, so memory use does not depend on their number.
@@ -15,7 +18,7 @@ export interface Bytes {
    * Stores everything that `source` yields when this resolves, and nothing if it rejects or the process dies before.
    * Each chunk has been written or copied when the next one is requested, so its memory may be reused.
    */
-  put(key: string, source: AsyncIterable<Uint8Array>): Promise<void>
+  put(key: string, source: Chunks): Promise<void>
   /**
    * Opens the bytes or a range of them; null where there are none. The caller reads the stream to its end or destroys
    * it.

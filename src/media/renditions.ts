@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { bitmapLimitBytes, readHead } from './bitmap.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import { Decoder } from './decoder.ts'
@@ -34,7 +35,7 @@ export class Renditions {
   readonly #heads = { decoder: new Decoder(processorMs.head), turns: new FairQueue() }
   readonly #turns = new FairQueue()
   readonly #making = new Map<string, Promise<string | null>>()
-  readonly #failed = new Set<string>()
+  readonly #failed = new LRUCache<string, true>({ max: failedLimit })
 
   constructor(bytes: Bytes) {
     this.#bytes = bytes
@@ -90,26 +91,16 @@ export class Renditions {
   async #make(key: string, rendition: Rendition, name: string): Promise<string | null> {
     const made = await this.#bytes.withFile(key, path => this.#decoder.make(path, rendition))
     if (made === null) {
-      // Missing bytes may be restored later, so that is not remembered.
-      if ((await this.#bytes.sizeOf(key)) !== null) this.#fail(name)
+      // Bytes are immutable: what failed now would fail again, and trying takes long. Missing ones may be restored later.
+      if ((await this.#bytes.sizeOf(key)) !== null) this.#failed.set(name, true)
       return null
     }
-    await this.#bytes.put(name, one(made))
+    await this.#bytes.put(name, [made])
     return name
-  }
-
-  /** Bytes are immutable: what failed now would fail again, and trying takes long. */
-  #fail(name: string): void {
-    this.#failed.add(name)
-    if (this.#failed.size > failedLimit) this.#failed.delete(this.#failed.values().next().value!)
   }
 
   async #readHead(key: string, size: number): Promise<Buffer> {
     const head = await this.#bytes.open(key, { first: 0, last: Math.min(size, svgHeadBytes) - 1 })
     return head === null ? Buffer.alloc(0) : Buffer.concat(await head.toArray())
   }
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }

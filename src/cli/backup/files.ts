@@ -74,9 +74,7 @@ export class FileLoader {
     for await (const piece of counted(content, this.#progress)) pieces.push(piece)
     await this.#queue.onSizeLessThan(atOnce)
     this.#throwFailure()
-    void this.#queue
-      .add(() => this.#bytes.put(key, only(Buffer.concat(pieces))))
-      .catch(error => (this.#failure ??= error))
+    void this.#queue.add(() => this.#bytes.put(key, [Buffer.concat(pieces)])).catch(error => (this.#failure ??= error))
   }
 
   /** Resolves when all files are stored. */
@@ -111,8 +109,4 @@ async function* counted(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array
     progress.add('Files', piece.length)
     yield piece
   }
-}
-
-async function* only(piece: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield piece
 }

@@ -4,7 +4,7 @@ import { invalid } from '../../../lib/errors.ts'
 import { idForm } from '../../../api/shape.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { prepareBlobs } from '../find.ts'
-import { keepBytes, type Keeper } from '../uploads/keep.ts'
+import { keepBlob, type Keeper } from '../uploads/keep.ts'
 import { isDecoded, showBlob } from '../represent.ts'
 import { toFileName, type BlobRow } from '../schema.ts'
 import { findBlob, listBlobs } from '../store.ts'
@@ -117,10 +117,9 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
 }
 
 /** Checked by content, whatever the stated type: `image/png` stands for any picture. */
-function keepPicture(bytes: Buffer, name: string, caller: PictureCaller) {
-  return keepBytes(caller, one(bytes), { name, mediaType: 'image/png' })
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+function keepPicture(bytes: Buffer, name: string, caller: PictureCaller): Promise<BlobRow> {
+  return keepBlob(caller, async key => {
+    await caller.bytes.put(key, [bytes])
+    return { name, mediaType: 'image/png' }
+  })
 }

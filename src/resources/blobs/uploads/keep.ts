@@ -83,14 +83,6 @@ async function describeBlob(
   }
 }
 
-/** Stores bytes from memory as a blob of the caller. */
-export function keepBytes(keeper: Keeper, source: AsyncIterable<Uint8Array>, sent: Sent): Promise<BlobRow> {
-  return keepBlob(keeper, async key => {
-    await keeper.bytes.put(key, source)
-    return sent
-  })
-}
-
 export function toSecret(): string {
   return randomBytes(16).toString('hex')
 }
