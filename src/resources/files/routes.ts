@@ -2,12 +2,20 @@ import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
+import { toId } from '../../api/reference.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { gatherReach } from '../apps/lists/reach.ts'
 import { hasContent } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
 import { isAtLeast } from '../apps/members/access.ts'
+import { changeFileCounts } from '../content/file-parent.ts'
+import { requireShown as requireItem } from '../content/find.ts'
+import type { ContentKind } from '../content/kind.ts'
+import { kinds } from '../content/kinds.ts'
+import { ContentPath } from '../content/schema.ts'
+import { loadItemTarget, type LoadTarget } from '../stars/commands.ts'
+import { starring } from '../stars/starring.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
 import { findReadable, maySeeTrashed, requireShown, type Caller } from './find.ts'
 import {
@@ -25,7 +33,7 @@ import {
 } from './schema.ts'
 import { showPage, showWhole } from './show.ts'
 import { listFiles } from './pages.ts'
-import { orderFields, type FileScope } from './store.ts'
+import { findFile, orderFields, type FileScope } from './store.ts'
 
 const create = route('POST /api/apps/{app}/files', {
   summary: 'Add a blob as a file to a files app',
@@ -149,6 +157,31 @@ const remove = route('DELETE /api/files/{id}', {
   },
 })
 
+const attachmentsOf = (kind: ContentKind) =>
+  route(`GET /api/${kind.entity}s/{id}/attachments`, {
+    summary: `List the files attached to a ${kind.entity}`,
+    auth: 'token or key',
+    params: ContentPath,
+    query: FileListing,
+    replies: { 200: Files },
+    problems: [NotFound],
+    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+      const caller = { by, representation, origin, sql, apps, userCache }
+      const page = toPage(query, orderFields, 'id', 'along')
+      const { row, state } = await requireItem(kind, toId(params.id), caller)
+      const scope = { apps: null, writable: null, parent: row.id }
+      return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
+    },
+  })
+
+const loadStarred: LoadTarget = async (db, app, id) => {
+  const file = await findFile(db, id)
+  if (file === null || file.app_id !== app || file.trashed_at !== null) throw NotFound()
+  // An attachment is hidden with its item.
+  if (file.parent_type !== null) await loadItemTarget(kinds[file.parent_type])(db, app, file.parent_id!)
+  return { ...file, changeCounts: changeFileCounts }
+}
+
 async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise<FileBlob> {
   const [blob] = await prepareBlobs([id], caller, 'blob_id')
   const { created_at: _, ...shown } = blob!
@@ -169,4 +202,13 @@ async function toScope({ by, userCache, sql }: Caller): Promise<FileScope> {
   return { apps, writable: apps.filter(id => !unwritable.has(id)) }
 }
 
-export const routes = [list, create, get, update, remove, change('trash'), change('restore'), listOfApp]
+export const routes = [
+  ...[list, create, get, update, remove, change('trash'), change('restore'), listOfApp],
+  ...Object.values(kinds).map(attachmentsOf),
+  // POST and DELETE /api/files/{id}/stars
+  ...starring({
+    type: 'file',
+    find: async (id, request) => (await requireShown(String(id), request)).file,
+    load: loadStarred,
+  }),
+]

@@ -54,7 +54,7 @@ export const updateFile = batch<FileRow>({
 export const removeFile = batchOfIds('remove_files', rows => `delete from files f using ${rows} r where f.id = r.id`)
 
 /** `select … from files f`, as FileRow. Served by the primary keys of file_versions and blobs. */
-export function selectFiles(db: Db): Fragment {
+function selectFiles(db: Db): Fragment {
   return db`
     select f.*, to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
     from files f
@@ -81,10 +81,11 @@ export async function findByName(db: Db, app: number, name: string): Promise<Fil
   return row ?? null
 }
 
-/** The attachments of items, oldest first. Served by files_parent. */
-export function listByParent(db: Db, parents: readonly number[]): Promise<FileRow[]> {
-  return db<FileRow[]>`
-    ${selectFiles(db)} where f.parent_id = any(${parents as number[]}::bigint[]) order by f.parent_id, f.id`
+/** The attachments of items, oldest first; no entry for items without any. Served by files_parent. */
+export async function listAttachments(db: Db, items: number[]): Promise<Map<number, FileRow[]>> {
+  const rows = await db<FileRow[]>`
+    ${selectFiles(db)} where f.parent_id = any(${items}::bigint[]) order by f.parent_id, f.id`
+  return Map.groupBy(rows, file => file.parent_id!)
 }
 
 /** A file as its app's archive needs it. */

@@ -1,9 +1,8 @@
 import type { Work } from '../../../engine/command.ts'
-import type { Db } from '../../../postgres/sql.ts'
 import type { BlobRow } from '../../blobs/schema.ts'
 import { removeStarsOf } from '../../stars/store.ts'
 import type { AttachedTo, FileRow } from '../schema.ts'
-import { insertFile, listByParent, removeFile } from '../store.ts'
+import { insertFile, removeFile } from '../store.ts'
 import { insertVersion, removeVersionsOf } from '../versions/store.ts'
 
 /** Attaches blobs to an item, in the item's own commit. Takes a number for each. */
@@ -20,18 +19,6 @@ export function addAttachments(
     work.write(insertVersion, toVersion(work, file))
     return file
   })
-}
-
-/** The attachments of items, oldest first; no entry for items without any. */
-export async function listAttachments(db: Db, parents: readonly number[]): Promise<Map<number, FileRow[]>> {
-  const found = new Map<number, FileRow[]>()
-  if (parents.length === 0) return found
-  for (const file of await listByParent(db, parents)) {
-    const list = found.get(file.parent_id!) ?? []
-    found.set(file.parent_id!, list)
-    list.push(file)
-  }
-  return found
 }
 
 /** Removes attachments for good, in the commit that removes or edits their item. */

@@ -7,7 +7,8 @@ import { part } from '../../content/parts/part.ts'
 import { findStarred } from '../../stars/store.ts'
 import { noMarks, presentFile, showFile } from '../represent.ts'
 import { EventFile, File, type FileRow } from '../schema.ts'
-import { addAttachments, listAttachments, removeAttachments } from './attachments.ts'
+import { listAttachments } from '../store.ts'
+import { addAttachments, removeAttachments } from './attachments.ts'
 import { z } from 'zod'
 
 /** As many as one request may attach: all of them come with the item. */
