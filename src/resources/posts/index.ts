@@ -2,10 +2,9 @@ import { emptyTrash } from '../content/removal/trash.ts'
 import { resource } from '../resource.ts'
 import { post, postCommands } from './kind.ts'
 import { routes } from './routes.ts'
-import { subscriptionRoutes } from './subscription-routes.ts'
 
 export const posts = resource({
-  routes: [...routes, ...subscriptionRoutes],
+  routes,
   events: Object.values(post.events),
   jobs: emptyTrash({ table: 'posts', remove: postCommands.remove }),
 })
