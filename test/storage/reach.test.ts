@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { gatherReach } from '../../src/resources/apps/lists/reach.ts'
 import { listReadable } from '../../src/resources/apps/store.ts'
 import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
-import { searchAcross } from '../../src/resources/content/lists/across/search-across.ts'
 import { KeptSearches } from '../../src/resources/content/lists/kept-search.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
@@ -82,13 +81,13 @@ function scopeOf(first: number): Scope {
 
 test('what is rare is found in the apps that are searched alone, and so is what is written next', async () => {
   const { sql } = database
-  const source = { sql, keptSearches: new KeptSearches() }
+  const searches = new KeptSearches()
   const expected = await store.search(sql, scopeOf(1), { ...page, q: 'rare' })
 
-  const found = await searchAcross(store, scopeOf(1), { ...page, q: 'rare' }, source)
+  const found = await searches.find(sql, { store, scope: scopeOf(1), page: { ...page, q: 'rare' } })
   await sql`update messages set plain = 'often rare' where id = 2`
   await sql`update messages_terms set terms = search_terms(3, 'often rare', '{}') where id = 2`
-  const later = await searchAcross(store, scopeOf(1), { ...page, q: 'rare' }, source)
+  const later = await searches.find(sql, { store, scope: scopeOf(1), page: { ...page, q: 'rare' } })
 
   expect(expected.count).toBeGreaterThan(3)
   expect(found).toEqual(expected)
@@ -97,14 +96,14 @@ test('what is rare is found in the apps that are searched alone, and so is what 
 
 test('what was often found a moment ago is shown without what is in the trash now, and only of apps that are asked for', async () => {
   const { sql } = database
-  const source = { sql, keptSearches: new KeptSearches() }
+  const searches = new KeptSearches()
   const asked = { ...page, q: 'often' }
-  const before = await searchAcross(store, scopeOf(1), asked, source)
+  const before = await searches.find(sql, { store, scope: scopeOf(1), page: asked })
   const [first, ...others] = before.rows
 
   await sql`update messages set trashed_at = now() where id = ${first!.id}`
-  const after = await searchAcross(store, scopeOf(1), asked, source)
-  const elsewhere = await searchAcross(store, scopeOf(500), asked, source)
+  const after = await searches.find(sql, { store, scope: scopeOf(1), page: asked })
+  const elsewhere = await searches.find(sql, { store, scope: scopeOf(500), page: asked })
 
   expect(after.rows).toEqual(others)
   expect(after.count).toBe(before.count)

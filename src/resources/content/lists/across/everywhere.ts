@@ -14,7 +14,6 @@ import { listFiltered, type ContentPage, type Narrowing, type Reader } from '../
 import { centre } from '../positions/place-page.ts'
 import { walkLimit } from '../positions/position.ts'
 import { countLively, listLively } from './lively.ts'
-import { searchAcross } from './search-across.ts'
 import { isById, type Scope } from '../scope.ts'
 import { hasTerms, manyApps } from '../search.ts'
 
@@ -46,7 +45,6 @@ export async function listEverywhere(
     const rows = await listLively(sql, store, { scope, page, most, lively: apps })
     if (rows !== null) return { rows, count: count ?? (await store.count(sql, scope, page)), page }
   }
-  if (query.around === undefined && hasTerms(page)) return { ...(await searchAcross(store, scope, page, reader)), page }
   return listFiltered(store, { scope, page, around: query.around, kept: count }, reader)
 }
 
