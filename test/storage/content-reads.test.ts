@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { comment } from '../../src/resources/comments/kind.ts'
-import { findMoment } from '../../src/resources/content/lists/positions/moment.ts'
 import { countBeforeIn, listAcross } from '../../src/resources/content/lists/across/across.ts'
 import { listById } from '../../src/resources/content/lists/by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from '../../src/resources/content/lists/by-update.ts'
@@ -122,8 +121,7 @@ function deepReadsOf(app: number): Record<string, (tx: Sql) => Promise<unknown>>
       ['an edited one', 7_506],
     ] as const) {
       reads[`the place of ${which} of the ${what} by update`] = async tx => {
-        const moment = await findMoment(tx, store.table, (await find(tx, skip)).id)
-        return countBeforeByUpdate(tx, listed, moment!)
+        return countBeforeByUpdate(tx, listed, (await find(tx, skip)).id)
       }
     }
   }

@@ -1,6 +1,6 @@
+import { NotFound } from '../../../lib/errors.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
-import { findMadeFrom, type Moment } from './positions/moment.ts'
 import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './positions/place.ts'
 import { countUneditedBefore, selectBlocks, walkLimit } from './positions/position.ts'
 
@@ -30,10 +30,37 @@ export async function listByUpdate(
   return descending ? rows.toReversed() : rows
 }
 
-/** The number of shown items before a moment in that order. */
-export async function countBeforeByUpdate(db: Db, listed: Listed, moment: Moment): Promise<number> {
-  const unedited = await countUneditedBefore(db, listed, await findMadeFrom(db, listed.place, listed.table, moment))
+/** A time, and an id among the items of that time. The time is a text, in the database's precision. */
+interface Moment {
+  time: string
+  id: number
+}
+
+/** The number of shown items before one in that order; 404 where it has been deleted. */
+export async function countBeforeByUpdate(db: Db, listed: Listed, id: number): Promise<number> {
+  const [moment] = await db<Moment[]>`
+    select coalesce(updated_at, created_at)::text as time, id from ${db(listed.table)} where id = ${id}`
+  if (moment === undefined) throw NotFound()
+  const unedited = await countUneditedBefore(db, listed, await findMadeFrom(db, listed, moment))
   return unedited + (await countEditedBefore(db, listed, moment))
+}
+
+/**
+ * The first item of a place created at a moment or later; beyond all ids where there is none. Reads one block: within
+ * an app, times follow ids.
+ */
+async function findMadeFrom(db: Db, { table, place }: Listed, { time, id }: Moment): Promise<number> {
+  const [row] = await db<{ id: number }[]>`
+    select id from ${db(table)}
+    where ${isWithin(db, place, {
+      from: db`(
+        select coalesce(max(first_id), 0) from blocks
+        where app_id = ${place.app} and parent_id = ${place.parent ?? 0}
+          and (made_at, first_id) <= (${time}::text::timestamptz, ${id}::bigint))`,
+    })}
+      and (created_at, id) >= (${time}::text::timestamptz, ${id})
+    order by ${toKey(db, place)}, id limit 1`
+  return row?.id ?? Number.MAX_SAFE_INTEGER
 }
 
 interface Start {
@@ -64,7 +91,7 @@ async function findStart(db: Db, listed: Listed, skip: number): Promise<Start | 
     order by m.time desc, id desc limit 1`
   if (mark === undefined) return null
   const edit = { time: mark.time, id: mark.id }
-  const id = mark.is_edit ? await findMadeFrom(db, listed.place, listed.table, edit) : mark.id
+  const id = mark.is_edit ? await findMadeFrom(db, listed, edit) : mark.id
   const before = (await countUneditedBefore(db, listed, id)) + (await countEditedBefore(db, listed, edit))
   return { id, edit, before }
 }

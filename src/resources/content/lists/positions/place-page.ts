@@ -7,7 +7,6 @@ import type { ContentRow } from '../../schema.ts'
 import type { OrderField } from '../../store.ts'
 import { listById, type IdPage, type Range } from '../by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from '../by-update.ts'
-import { findMoment } from './moment.ts'
 import type { ContentPage } from '../list.ts'
 import type { Listed } from './place.ts'
 import type { Walk } from '../walk.ts'
@@ -48,21 +47,13 @@ export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
   if (around !== undefined) {
     const id = toId(around)
     if (!isIn(range, id) || !(await isListed(sql, listed, id))) throw NotFound()
-    const before = (await countBeforeItem(sql, listed, walk, id)) - skipped
-    page.skip = centre(before, count, page.take, descending)
+    const before = await (walk.by === 'id' ? countBefore(sql, listed, id) : countBeforeByUpdate(sql, listed, id))
+    page.skip = centre(before - skipped, count, page.take, descending)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   const part = { range, skipped, count, skip: page.skip, take: page.take, descending }
   if (walk.by === 'update') return { rows: await listByUpdate(sql, listed, part), count, page }
   return { rows: pickRecent(recent, part) ?? (await listById(sql, listed, part)), count, page }
-}
-
-/** The number of shown items before an item. */
-async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number): Promise<number> {
-  if (walk.by === 'id') return countBefore(sql, listed, id)
-  const moment = await findMoment(sql, listed.table, id)
-  if (moment === null) throw NotFound()
-  return countBeforeByUpdate(sql, listed, moment)
 }
 
 /** The number of items before the range, and in it. */
