@@ -1,7 +1,7 @@
 import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { kinds } from '../content/kinds.ts'
-import { loadItem } from '../content/load.ts'
+import { loadItem } from '../content/find.ts'
 import { requireWrite } from '../apps/members/access.ts'
 import { voteAdded, voteRemoved } from './events.ts'
 import type { OptionRow } from './schema.ts'

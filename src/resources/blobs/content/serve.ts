@@ -4,12 +4,15 @@ import { Download } from '../../../http/answer/download.ts'
 import { reply } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { Rendition } from '../../../media/image.ts'
-import type { Renditions } from '../../../media/renditions.ts'
-import { refuseMissing, type BlobParts } from './missing.ts'
-import type { BlobRow } from '../schema.ts'
+import type { Served } from '../../route.ts'
+import { ContentMissing, type BlobRow } from '../schema.ts'
+import { findBlob } from '../store.ts'
+
+/** The database and the store of bytes. */
+export type BlobParts = Served<'sql' | 'bytes'>
 
 /** The columns of a blob that its content needs. */
-type Served = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image' | 'created_by'>
+type ServedBlob = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image' | 'created_by'>
 
 interface Serving {
   /** The file name for saving. */
@@ -43,7 +46,7 @@ const keep = 'private, max-age=86400'
 /**
  * Serves the content of a blob, whole or in ranges. Text becomes plain text; potentially active types are attachments.
  */
-export async function serveBlob(blob: Served, parts: BlobParts, { name, isAttachment }: Serving) {
+export async function serveBlob(blob: ServedBlob, parts: BlobParts, { name, isAttachment }: Serving) {
   const { key, size } = blob
   if (key === null) throw NotFound()
   const type = shownTypeOf(blob)
@@ -61,12 +64,12 @@ export async function serveBlob(blob: Served, parts: BlobParts, { name, isAttach
 }
 
 /** Serves a rendition of a picture; 404 where it cannot be decoded. */
-export async function serveRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
+export async function serveRendition(blob: ServedBlob, rendition: Rendition, parts: RenditionParts) {
   return (await findRendition(blob, rendition, parts)) ?? refuseMissing(blob, parts)
 }
 
 /** A rendition of a picture; null where it cannot be decoded. */
-export async function findRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
+export async function findRendition(blob: ServedBlob, rendition: Rendition, parts: RenditionParts) {
   const key = blob.key === null ? null : await parts.renditions.of(blob.key, rendition, blob.created_by)
   const sizeBytes = key === null ? null : await parts.bytes.sizeOf(key)
   if (key === null || sizeBytes === null) return null
@@ -95,12 +98,23 @@ export function serveText(text: string, type: 'text/html' | 'text/plain', { name
   })
 }
 
-interface RenditionParts extends BlobParts {
-  renditions: Renditions
+/**
+ * Refuses a rendition or preview that could not be made: 404 where the bytes cannot be rendered, or the blob was
+ * deleted meanwhile; 500 where the bytes of an existing blob are missing.
+ */
+export async function refuseMissing(blob: Pick<BlobRow, 'id' | 'key'>, { sql, bytes }: BlobParts): Promise<never> {
+  const isFault =
+    blob.key !== null && (await bytes.sizeOf(blob.key)) === null && (await findBlob(sql, blob.id)) !== null
+  if (!isFault) throw NotFound()
+  const fault = ContentMissing()
+  fault.cause = new Error(`The bytes of blob ${blob.id} are missing under their key ${blob.key}`)
+  throw fault
 }
 
+type RenditionParts = Served<'sql' | 'bytes' | 'renditions'>
+
 /** The type for display in browsers; null where the content may only be saved. */
-function shownTypeOf({ media_type, image }: Served): string | null {
+function shownTypeOf({ media_type, image }: ServedBlob): string | null {
   if (/^text\/plain$/.test(media_type)) return 'text/plain; charset=utf-8'
   if (media_type.startsWith('image/') && image === null) return null
   return shownInline.test(media_type) ? media_type : null

@@ -1,6 +1,7 @@
 import { NotFound } from '../../../lib/errors.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
+import type { IdPage } from './by-id.ts'
 import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './positions/place.ts'
 import { countUneditedBefore, selectBlocks, walkLimit } from './positions/position.ts'
 
@@ -9,18 +10,11 @@ import { countUneditedBefore, selectBlocks, walkLimit } from './positions/positi
 // merged from both. Deep pages are found by summing the blocks of items, without items edited since, and the blocks of
 // edits.
 
-/** A page of a place in that order, at any depth; `count` items are shown in all. */
-export interface UpdatePage {
-  count: number
-  skip: number
-  take: number
-  descending: boolean
-}
-
+/** Reads a page at any depth; `count` items are shown in all. */
 export async function listByUpdate(
   db: Db,
   listed: Listed,
-  { count, skip, take, descending }: UpdatePage,
+  { count, skip, take, descending }: Pick<IdPage, 'count' | 'skip' | 'take' | 'descending'>,
 ): Promise<ContentRow[]> {
   const limit = Math.min(take, count - skip)
   const first = descending ? count - skip - limit : skip

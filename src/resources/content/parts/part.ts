@@ -8,6 +8,7 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { Viewer } from '../../apps/represent.ts'
 import type { ContentEntity } from '../kind.ts'
 import type { ContentRow } from '../schema.ts'
+import type { Served } from '../../route.ts'
 import type { Author } from '../text/mentions.ts'
 
 /** Members of an object, by name. */
@@ -16,9 +17,7 @@ type Shape = z.ZodRawShape
 type Body<Members extends Shape> = z.output<z.ZodObject<Members>>
 
 /** The author of an item, and the time. */
-export interface PartAuthor extends Author {
-  now: () => Date
-}
+export type PartAuthor = Author & Served<'now'>
 
 /** The reader of items, and the data at hand. */
 export interface PartReader extends Viewer {

@@ -24,9 +24,9 @@ export function dropMentions(html: string, isEffective: (user: number) => boolea
   return html.replace(mention, (element, user, label) => (isEffective(Number(user)) ? element : label))
 }
 
-/** The mentioned users, each once. */
-export function findMentions(html: string): number[] {
-  return [...new Set(Array.from(html.matchAll(mention), match => Number(match[1])))]
+/** The users whom stored HTML mentions with effect, each once. */
+export function listMentions(html: string | null): number[] {
+  return html === null ? [] : [...new Set(Array.from(html.matchAll(mention), match => Number(match[1])))]
 }
 
 /** Text cannot look like this in HTML, where `<` is escaped. */

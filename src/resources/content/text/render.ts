@@ -1,9 +1,11 @@
 import type { Token } from 'markdown-it'
-import { dropMentions, findMentions, toHtml } from './html.ts'
+import { dropMentions, toHtml } from './html.ts'
 import { createParser } from './markdown.ts'
 import { listUids, mentionOf, numberUids, replaceUids } from './mention-syntax.ts'
 import { listMarks, settleMarks, toMarkedText } from './plain-text.ts'
 import { parseSimple } from './simple-text.ts'
+
+export { listMentions } from './html.ts'
 
 /** A text rendered as far as possible without its app. Made once, before the command; `settleMentions` completes it. */
 export interface ParsedText {
@@ -71,11 +73,6 @@ export function plainOf({ text, plain }: Rendering): string | null {
 
 function paragraph(text: string | null): string | null {
   return text === null ? null : `<p>${text}</p>`
-}
-
-/** The users whom stored HTML mentions with effect. */
-export function listMentions(html: string | null): number[] {
-  return html === null ? [] : findMentions(html)
 }
 
 /**

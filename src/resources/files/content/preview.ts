@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { Previews } from '../../../media/previews.ts'
 import { extensionOf } from '../../blobs/uploads/media-types.ts'
-import { refuseMissing, type BlobParts } from '../../blobs/content/missing.ts'
+import { refuseMissing, type BlobParts } from '../../blobs/content/serve.ts'
 import { escapeText } from '../../content/text/html.ts'
+import type { Served } from '../../route.ts'
 import type { FileBlob } from '../schema.ts'
 
 /** More than a preview's readers read; the whole file can be downloaded. */
@@ -15,9 +15,7 @@ const highlightLimitBytes = 32 * 1024
 const markdownLimit = 64 * 1024
 
 /** What making a preview takes. */
-interface PreviewParts extends BlobParts {
-  previews: Previews
-}
+type PreviewParts = Served<'sql' | 'bytes' | 'previews'>
 
 /** Safe HTML for code: escaped, with classes for colours where the language is known. */
 export async function showCode(name: string, blob: FileBlob, parts: PreviewParts): Promise<string> {
