@@ -65,14 +65,11 @@ export function listNewMentions(before: string | null, after: string | null): nu
   return listMentions(after).filter(user => !known.has(user))
 }
 
-const empty: Rendering = { text: null, html: null, plain: null }
-
 /**
  * The stored rendering of a text, decided in the app's mailbox: only existing users with access to the app are
  * mentioned.
  */
-export function settleText(parsed: ParsedText | null, work: Work<unknown>): Rendering {
-  if (parsed === null) return empty
+export function settleText(parsed: ParsedText, work: Work<unknown>): Rendering {
   const rendering = settleMentions(parsed, user => {
     const person = work.userCache.find(user)
     return person !== undefined && person.trashed_at === null && accessOf(work.state, user, work.userCache) !== 'none'

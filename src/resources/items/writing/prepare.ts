@@ -8,7 +8,7 @@ import { namesParts, prepareParts, type WantedParts } from '../parts.ts'
 
 /** Content with parsed text and resolved parts. */
 export interface PreparedContent {
-  text: ParsedText | null
+  text: ParsedText
   metadata: Record<string, unknown> | null
   tags: string[]
   /** Null without parts, so that nothing needs to be done about them. */
@@ -20,8 +20,7 @@ export interface PreparedContent {
 /** Absent members stay. */
 export interface ContentChange {
   id: number
-  /** Null: no text. */
-  text?: ParsedText | null
+  text?: ParsedText
   metadata?: Record<string, unknown> | null
   tags?: string[]
   /** Null: no part changes. */
