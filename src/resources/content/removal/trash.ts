@@ -1,4 +1,3 @@
-import type { Apps } from '../../../engine/apps.ts'
 import type { Command } from '../../../engine/command.ts'
 import { server } from '../../../auth/principal.ts'
 import { NotFound, Problem } from '../../../lib/errors.ts'
@@ -44,7 +43,7 @@ export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts
       while (items.length > 0) {
         for (const { id, app_id } of items) {
           if (signal.aborted) return removed
-          await removeItem(apps, trash.remove, app_id, { id, trashedBefore })
+          await apps.run(trash.remove, app_id, server, { id, trashedBefore }).catch(unlessGone)
           removed++
         }
         items = await listTrashed(sql, trash, trashedBefore, items.at(-1))
@@ -62,9 +61,9 @@ interface TrashedRow {
 }
 
 /** Items after `last`, longest in the trash first. Served by messages_trashed and the like, which hold finite times. */
-function listTrashed<Result, Loaded>(
+function listTrashed(
   sql: Sql,
-  { table, isReachable }: Trash<Result, Loaded>,
+  { table, isReachable }: Pick<Trash<unknown, unknown>, 'table' | 'isReachable'>,
   before: Date,
   last?: TrashedRow,
 ): Promise<TrashedRow[]> {
@@ -77,16 +76,7 @@ function listTrashed<Result, Loaded>(
     order by t.trashed_at, t.id limit ${batchSize}`
 }
 
-async function removeItem<Result, Loaded>(
-  apps: Apps,
-  remove: Command<Removal, Result, Loaded>,
-  app: number,
-  removal: Removal,
-): Promise<void> {
-  try {
-    await apps.run(remove, app, server, removal)
-  } catch (error) {
-    // Deleted, restored or hidden meanwhile: nothing to do.
-    if (!(error instanceof Problem) || error.status !== 404) throw error
-  }
+/** Deleted, restored or hidden meanwhile: nothing to do. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Problem) || error.status !== 404) throw error
 }
