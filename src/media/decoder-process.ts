@@ -1,4 +1,5 @@
-import { open, readFile, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import sharp, { type Sharp } from 'sharp'
 import { endNow, takeOrders } from '../lib/process/isolated-process.ts'
@@ -74,23 +75,13 @@ async function fitForModel(path: string): Promise<FittedImage> {
 
 async function decodeFile(path: string): Promise<Sharp> {
   const { size } = await stat(path)
-  const head = await readStart(path)
+  const head = Buffer.concat(await createReadStream(path, { end: svgHeadBytes - 1 }).toArray())
   const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
   if (bitmap !== null && bitmap.width * bitmap.height <= pixelLimit) return decode(await readFile(path), bitmap)
   const options = { limitInputPixels: pixelLimit, failOn: 'error', sequentialRead: true } as const
   // SVG as bytes, so that it has no folder from which it could include files.
   const isSvg = size <= svgLimitBytes && readSvgSize(head.toString()) !== null
   return sharp(isSvg ? await readFile(path) : path, options)
-}
-
-async function readStart(path: string): Promise<Buffer> {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(svgHeadBytes), 0, svgHeadBytes, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
 }
 
 function fit(picture: Sharp, rendition: Rendition): Sharp {
