@@ -23,12 +23,10 @@ const create = route('POST /api/embeds', {
     { body, by, idempotencyKey, origin },
     { sql, globalCommands, outboundQuota, bytes, renditions, outside, now },
   ) {
-    const image =
-      (await preparePicture(body.image, 'image', { by, sql, outboundQuota, bytes, renditions, outside, now })) ?? null
-    return reply(
-      201,
-      showEmbed(await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey), origin),
-    )
+    const caller = { by, sql, outboundQuota, bytes, renditions, outside, now }
+    const image = (await preparePicture(body.image, 'image', caller)) ?? null
+    const made = await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey)
+    return reply(201, showEmbed(made, origin))
   },
 })
 
@@ -54,16 +52,8 @@ const embed = route('GET /api/embeds', {
   async handle({ query, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
     const url = normalise(query.url)
     if (url === null) throw NotAnAddress()
-    const { row, isNew } = await embedAddress(url, {
-      by,
-      sql,
-      globalCommands,
-      outboundQuota,
-      bytes,
-      renditions,
-      outside,
-      now,
-    })
+    const caller = { by, sql, globalCommands, outboundQuota, bytes, renditions, outside, now }
+    const { row, isNew } = await embedAddress(url, caller)
     const shown = showEmbed(row, origin)
     return isNew ? reply(201, shown) : reply(200, shown)
   },

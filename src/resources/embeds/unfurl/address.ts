@@ -36,9 +36,7 @@ async function look(url: URL, request: Request): Promise<{ preview: Preview; ima
   const preview = await unfurl(url, request.outside, deadlineMs)
   if (preview === null) throw NothingToEmbed()
   const leftMs = Math.max(leastPictureMs, Math.floor(deadlineMs - (performance.now() - startedAt)))
-  const { sql, bytes, renditions, outside, by, now } = request
-  const caller = { sql, bytes, renditions, outside, by, now, outboundQuota: null, deadlineMs: leftMs }
-  const image = await keepImage(preview.image, caller)
+  const image = await keepImage(preview.image, { ...request, outboundQuota: null, deadlineMs: leftMs })
   return { preview: image === null ? withoutPicture(preview, url) : preview, image }
 }
 
