@@ -70,10 +70,7 @@ export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags
       select m.id from ${db(table)} m join asked on asked.app_id = m.app_id
       where m.id in (select id from fresh) and search_terms(m.app_id, coalesce(m.plain, m.text), m.tags) @@ asked.query
     ))
-    ${isAsked(
-      db,
-      toWords(q).filter(word => !isTerm(word)),
-    )}`
+    ${isAsked(db, q)}`
 }
 
 const entities: Record<ContentTable, string> = { messages: 'message', posts: 'post', comments: 'comment' }
@@ -84,7 +81,6 @@ const entities: Record<ContentTable, string> = { messages: 'message', posts: 'po
  */
 export function isFound(db: Db, table: ContentTable, page: Page): Fragment {
   if (!hasTerms(page)) return db``
-  const { q } = page
   return db`and t.id = any(array(
       with asked as materialized (${selectAsked(db, page)}),
       fresh as materialized (
@@ -101,10 +97,7 @@ export function isFound(db: Db, table: ContentTable, page: Page): Fragment {
       select m.id from ${db(table)} m, asked
       where m.id in (select id from fresh) and search_terms(0, coalesce(m.plain, m.text), m.tags) @@ asked.query
     ))
-    ${isAsked(
-      db,
-      toWords(q).filter(word => !isTerm(word)),
-    )}`
+    ${isAsked(db, page.q)}`
 }
 
 /** The number of items of any app with the words and tags, counted up to `most`. */
@@ -149,7 +142,9 @@ function toAsked(q: string | undefined): string | null {
   return toWords(q).join(' ') || null
 }
 
-function isAsked(db: Db, words: string[]): Fragment {
+/** A condition on `t`, and `and` before it: it has the words of `q` that are not terms. */
+function isAsked(db: Db, q: string | undefined): Fragment {
+  const words = toWords(q).filter(word => !isTerm(word))
   return words.length === 0 ? db`` : db`and ${hasWords(db, db`coalesce(t.plain, t.text)`, words.join(' '))}`
 }
 
