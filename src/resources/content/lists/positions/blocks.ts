@@ -4,14 +4,11 @@ import type { ContentRow } from '../../schema.ts'
 import { blockSize } from './position.ts'
 
 /** The place of a block: an app directly (0), or a post or file in it. */
-interface BlockPlace {
-  app_id: number
-  parent_id: number
-}
+const placeColumns = { app_id: 'bigint', parent_id: 'bigint' } as const
 
-const insertBlock = batch<BlockPlace & { first_id: number; made_at: Date }>({
+const insertBlock = batch({
   name: 'insert_block',
-  columns: { app_id: 'bigint', parent_id: 'bigint', first_id: 'bigint', made_at: 'timestamptz' },
+  columns: { ...placeColumns, first_id: 'bigint', made_at: 'timestamptz' },
   sql: (rows, columns) => `insert into blocks (${columns}) select ${columns} from ${rows} r`,
 })
 
@@ -23,30 +20,13 @@ export function startBlock(
   work.write(insertBlock, { app_id, parent_id: parent_id ?? 0, first_id: id, made_at: created_at })
 }
 
-interface BlockChange extends BlockPlace {
-  /** The item that was edited, trashed, restored or deleted. */
-  id: number
-  trashed: number
-  deleted: number
-  edited: number
-  edited_trashed: number
-}
-
 /**
  * Changes the counts of the block in which an item was made: trashed, restored (-1), deleted, edited for the first
  * time.
  */
-const changeBlock = batch<BlockChange>({
+const changeBlock = batch({
   name: 'change_block',
-  columns: {
-    app_id: 'bigint',
-    parent_id: 'bigint',
-    id: 'bigint',
-    trashed: 'int',
-    deleted: 'int',
-    edited: 'int',
-    edited_trashed: 'int',
-  },
+  columns: { ...placeColumns, id: 'bigint', trashed: 'int', deleted: 'int', edited: 'int', edited_trashed: 'int' },
   key: row => row.id,
   sql: rows => `
     update blocks b set trashed_count = trashed_count + r.trashed, deleted_count = deleted_count + r.deleted,
@@ -57,7 +37,9 @@ const changeBlock = batch<BlockChange>({
       where x.app_id = r.app_id and x.parent_id = r.parent_id and x.first_id <= r.id)`,
 })
 
-interface EditChange extends BlockPlace {
+interface EditChange {
+  app_id: number
+  parent_id: number
   id: number
   /** When the item was last edited, whose count there ends or is trashed or restored; null if it never was. */
   before: Date | null
@@ -73,15 +55,7 @@ interface EditChange extends BlockPlace {
  */
 const changeEdits = batch<EditChange>({
   name: 'change_edits',
-  columns: {
-    app_id: 'bigint',
-    parent_id: 'bigint',
-    id: 'bigint',
-    before: 'timestamptz',
-    items: 'int',
-    trashed: 'int',
-    now: 'timestamptz',
-  },
+  columns: { ...placeColumns, id: 'bigint', before: 'timestamptz', items: 'int', trashed: 'int', now: 'timestamptz' },
   key: row => row.id,
   // One statement for both: PostgreSQL updates a row once, and an item may stay in its block.
   sql: rows => `
@@ -121,7 +95,7 @@ export function countEdit(work: Work<unknown>, { app_id, parent_id, id, updated_
 export function countMove(
   work: Work<unknown>,
   { app_id, parent_id, id, updated_at }: Item,
-  { trashed, deleted }: Pick<BlockChange, 'trashed' | 'deleted'>,
+  { trashed, deleted }: { trashed: number; deleted: number },
 ): void {
   const place = { app_id, parent_id: parent_id ?? 0, id }
   const isEdited = updated_at !== null
@@ -136,16 +110,12 @@ export function dropBlocks(work: Work<unknown>, { app_id, id }: Pick<ContentRow,
   work.write(removeEditBlocks, { app_id, parent_id: id })
 }
 
-const removeBlocks = batch<BlockPlace>({
-  name: 'remove_blocks',
-  columns: { app_id: 'bigint', parent_id: 'bigint' },
-  key: row => row.parent_id,
-  sql: rows => `delete from blocks b using ${rows} r where b.app_id = r.app_id and b.parent_id = r.parent_id`,
-})
-
-const removeEditBlocks = batch<BlockPlace>({
-  name: 'remove_edit_blocks',
-  columns: { app_id: 'bigint', parent_id: 'bigint' },
-  key: row => row.parent_id,
-  sql: rows => `delete from edit_blocks b using ${rows} r where b.app_id = r.app_id and b.parent_id = r.parent_id`,
-})
+const removalFrom = (table: 'blocks' | 'edit_blocks') =>
+  batch({
+    name: `remove_${table}`,
+    columns: placeColumns,
+    key: row => row.parent_id,
+    sql: rows => `delete from ${table} b using ${rows} r where b.app_id = r.app_id and b.parent_id = r.parent_id`,
+  })
+const removeBlocks = removalFrom('blocks')
+const removeEditBlocks = removalFrom('edit_blocks')
