@@ -1,8 +1,10 @@
 import { fromNearerEnd, orderBy } from '../../postgres/order.ts'
 import type { OrderKey, Page } from '../../api/page.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
+import { listById } from '../content/lists/by-id.ts'
+import type { Listed } from '../content/lists/positions/place.ts'
 import type { FileRow } from './schema.ts'
-import { countFiles, findFiles, listAt, toFilter, type FileScope, type OrderField } from './store.ts'
+import { countFiles, findFiles, toFilter, type FileScope, type OrderField } from './store.ts'
 
 interface FilePage {
   rows: FileRow[]
@@ -27,7 +29,7 @@ export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>
   const isSearch = page.q !== undefined || page.tags.length > 0
   if (isSearch && scope.apps === null) return listSorted(db, scope, page)
   const apps = await listHolding(db, scope)
-  const narrow = { ...scope, apps: apps.map(({ id }) => id) }
+  const narrow = { ...scope, apps: idsOf(apps) }
   if (isSearch) return listSorted(db, narrow, page)
   const count = apps.reduce((sum, app) => sum + countIn(app, page.trashed, scope), 0)
   if (page.countOnly || page.skip >= count) return { rows: [], count }
@@ -65,15 +67,22 @@ function toSeen(page: Page<OrderField>, { writable }: FileScope): Page<OrderFiel
 }
 
 /**
- * A page of all files of an app, walked to from the nearer end. Served by files_by_name and the like, which have all
- * columns needed; the app is part of the order, because PostgreSQL may otherwise walk over other apps' files.
+ * A page of all files of an app: by id at any depth, served by files_app; otherwise walked to from the nearer end.
+ * Served by files_by_name and the like, which have all columns needed; the app is part of the order, because PostgreSQL
+ * may otherwise walk over other apps' files.
  */
 async function listOfApp(db: Db, scope: FileScope, page: Page<OrderField>, count: number): Promise<FileRow[]> {
-  const where = toFilter(db, scope, page)
-  if (page.order[0]!.field === 'id') return listAt(db, scope, page, count, where)
+  const { order, skip, take, trashed } = page
+  const { field, descending } = order[0]!
+  if (field === 'id') {
+    const kept = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
+    const listed: Listed = { table: 'files', place: { app: scope.apps![0]!, parent: null }, shown: { kept } }
+    const rows = await listById(db, listed, { range: {}, skipped: 0, count, skip, take, descending })
+    return listInOrder(db, idsOf(rows))
+  }
   const walk = fromNearerEnd(page, count)
   const ids = await listIds(db`
-    select f.id from files f where ${where}
+    select f.id from files f where ${toFilter(db, scope, page)}
     ${byApp(db, walk.order)}
     limit ${walk.limit} offset ${walk.offset}`)
   return listInOrder(db, walk.restore(ids))
@@ -109,7 +118,10 @@ async function listSorted(db: Db, scope: FileScope, page: Page<OrderField>, kept
 }
 
 async function listIds(query: Fragment): Promise<number[]> {
-  const rows = (await query) as unknown as { id: number }[]
+  return idsOf((await query) as unknown as { id: number }[])
+}
+
+function idsOf(rows: { id: number }[]): number[] {
   return rows.map(({ id }) => id)
 }
 

@@ -2,8 +2,6 @@ import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasLetters } from '../../postgres/word-search.ts'
-import type { Shown } from '../content/lists/positions/place.ts'
-import { findStart, walkLimit } from '../content/lists/positions/position.ts'
 import { isSearch } from '../content/lists/search.ts'
 import type { FileRow } from './schema.ts'
 
@@ -121,32 +119,6 @@ export interface FileScope {
   writable: number[] | null
   /** Lists the attachments of this item instead. */
   parent?: number
-}
-
-/** A page of all files of one app by id, at any depth. Served by files_app. */
-export async function listAt(
-  db: Db,
-  { apps }: FileScope,
-  { order, skip, take, trashed }: Page<OrderField>,
-  count: number,
-  where: Fragment,
-): Promise<FileRow[]> {
-  const isDescending = order[0]!.descending
-  const kept: Shown['kept'] = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
-  // The newest pages are read far more often than others: these are walked to from their end.
-  const isFromEnd = isDescending && skip <= walkLimit
-  const limit = Math.min(take, count - skip)
-  const first = isDescending ? count - skip - limit : skip
-  const listed = { table: 'files', place: { app: apps![0]!, parent: null }, shown: { kept } }
-  const start = isFromEnd ? { id: 0, skip } : await findStart(db, listed, first)
-  const direction = isFromEnd ? db`desc` : db`asc`
-  const rows = await db<FileRow[]>`
-    ${selectFiles(db)}
-    where f.id = any(array(
-      select f.id from files f where ${where} and f.id >= ${start.id}
-      order by f.app_id ${direction}, f.id ${direction} limit ${limit} offset ${start.skip}))
-    order by f.id`
-  return isDescending ? rows.toReversed() : Array.from(rows)
 }
 
 export async function countFiles(db: Db, where: Fragment): Promise<number> {
