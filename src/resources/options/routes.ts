@@ -2,7 +2,7 @@ import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import { toPagedList } from '../../api/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { requireShown } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
@@ -59,11 +59,11 @@ const listOf = (kind: ContentKind) =>
       const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
       const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
-      const { skip = 0, take = 25, count_only: countOnly = false } = query
+      const page = toPage(query, ['id'], 'id')
       const all = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
-      const shown = all.slice(skip, skip + take)
+      const shown = all.slice(page.skip, page.skip + page.take)
       const items = representation.items === 'details' ? shown : shown.map(({ votes: _, ...item }) => item)
-      return reply(200, toPagedList({ skip, countOnly }, all.length, items))
+      return reply(200, toPagedList(page, all.length, items))
     },
   })
 

@@ -1,3 +1,4 @@
+import type { Page } from '../../api/page.ts'
 import { fromNearerEnd } from '../../postgres/order.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasVisibleParent } from '../content/commented.ts'
@@ -8,12 +9,6 @@ interface Reach {
   user: number
   /** The starred apps that the user may read, each with the newest id hidden from the user. */
   apps: { id: number; hidden_id: number | null }[]
-}
-
-interface Range {
-  skip: number
-  take: number
-  countOnly: boolean
 }
 
 /** Up to this many stars, each is checked for visibility; beyond, invisible ones are found at once. A guess. */
@@ -33,7 +28,7 @@ export function selectStarredApps(db: Db, user: number): Fragment {
 export async function listStars(
   db: Db,
   reach: Reach,
-  { skip, take, countOnly }: Range,
+  { skip, take, countOnly }: Pick<Page, 'skip' | 'take' | 'countOnly'>,
 ): Promise<{ stars: { id: number; type: StarredType }[]; count: number }> {
   const { user } = reach
   const [all] = await db<{ count: number }[]>`

@@ -1,7 +1,7 @@
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toPagedList } from '../../api/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { toAppId } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
 import { changeSettings } from '../apps/own/settings.ts'
@@ -19,13 +19,12 @@ const list = route('GET /api/stars', {
   query: StarListing,
   replies: { 200: Stars },
   async handle({ query, by }, { sql, userCache }) {
-    const { skip = 0, take = 25, count_only: countOnly = false } = query
+    const page = toPage(query, ['id'], 'id')
     const directories = await userCache.directoriesOf(by.user)
     const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
     const apps = await listReadable(sql, by.user, directories, isStarred)
-    const reach = { user: by.user, apps }
-    const { stars, count } = await listStars(sql, reach, { skip, take, countOnly })
-    return reply(200, toPagedList({ skip, countOnly }, count, stars))
+    const { stars, count } = await listStars(sql, { user: by.user, apps }, page)
+    return reply(200, toPagedList(page, count, stars))
   },
 })
 

@@ -2,7 +2,7 @@ import { reply } from '../../../http/route.ts'
 import { route } from '../../route.ts'
 import { Forbidden, NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
-import { Range } from '../../../api/page.ts'
+import { Range, toPage } from '../../../api/page.ts'
 import { changeSubscription } from '../../subscriptions/commands.ts'
 import { deleteVersion, restoreVersion } from '../commands.ts'
 import { findReadable, requireShown } from '../find.ts'
@@ -30,8 +30,7 @@ const list = route('GET /api/files/{id}/versions', {
   async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
     const caller = { by, representation, origin, sql, apps, userCache }
     const { file, state } = await requireShown(params.id, caller)
-    const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
-    const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
+    const page = toPage(query, ['id'], 'id')
     const count = countShown(file)
     const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
     const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
