@@ -77,7 +77,7 @@ function readsOf(app: number, sql: Sql): Record<string, (tx: Sql) => Promise<unk
   const listed = { table: store.table, place: { app, parent: null }, shown: visible }
   const page = { range: {}, skipped: 0, count: 10, skip: 0, take: 5 }
   const apps = [app, 99]
-  const parent = { type: 'post', id: app } as const
+  const comments = { table: comment.store.table, place: { app, parent: app }, shown: visible }
   const last = sql<{ last_id: number }[]>`select last_id from apps where id = ${app}`
   return {
     'the newest items': tx => store.listRecent(tx, app, 5),
@@ -87,8 +87,8 @@ function readsOf(app: number, sql: Sql): Record<string, (tx: Sql) => Promise<unk
     'the last page by update': tx => listByUpdate(tx, listed, { ...page, descending: true }),
     'the first page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, oldestFirst!),
     'the last page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, newestFirst!),
-    'the first comments of a post': tx => comment.store.list(tx, { ...everything, parent }, oldestFirst!),
-    'the last comments of a post': tx => comment.store.list(tx, { ...everything, parent }, newestFirst!),
+    'the first comments of a post': tx => listById(tx, comments, { ...page, descending: false }),
+    'the last comments of a post': tx => listById(tx, comments, { ...page, descending: true }),
     'what is newest without the newest': async tx => findNewest(tx, app, (await last)[0]!.last_id),
     'how many are before the fifth': async tx => {
       const [fifth] = await listById(tx, listed, { ...page, skip: 4, take: 1, descending: false })

@@ -68,7 +68,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     ) {
       const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches, knownPositions }
       const { row, state } = await find(toId(params.id), caller)
-      const page = await listOfParent(comment, state, { ...row, type }, query, caller)
+      const page = await listOfParent(comment, state, row, query, caller)
       return reply(200, await showPage(comment, page, caller, state))
     },
   })

@@ -6,7 +6,7 @@ import { toPage, type Page } from '../../../api/page.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { isAtLeast, levelOf } from '../../apps/members/access.ts'
 import type { ContentKind } from '../kind.ts'
-import type { Parent, ParentType } from '../parent.ts'
+import type { Parent } from '../parent.ts'
 import type { Served } from '../../route.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
@@ -74,7 +74,7 @@ export function fromReplica<Result>({ sql, replica }: Reader, run: (sql: Sql) =>
 export async function listOfParent(
   { store, defaultOrder }: ContentKind,
   state: AppState,
-  parent: Parent & { type: ParentType },
+  parent: Parent,
   query: ContentListing,
   reader: Reader,
 ): Promise<ContentPage> {
@@ -82,7 +82,7 @@ export async function listOfParent(
   const walk = toWalk(page, {})
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null) {
-    const scope = { ...toScope(state, reader), hidden: [], parent: { type: parent.type, id: parent.id } }
+    const scope = { ...toScope(state, reader), hidden: [], parent: parent.id }
     return listFiltered(store, { scope, page, around: query.around }, reader)
   }
   const place = { app: state.app.id, parent: parent.id }

@@ -10,8 +10,8 @@ import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'
 export interface Scope {
   /** Null: all apps in use. */
   apps: number[] | null
-  /** The parent whose comments are listed; null: items made directly in the apps; undefined: both. */
-  parent?: { type: 'post' | 'file'; id: number } | null
+  /** The post or file whose comments are listed; null: items made directly in the apps; undefined: both. */
+  parent?: number | null
   /** Items up to these ids are hidden from the caller, by app. */
   hidden: { app: number; id: number }[]
   /** Apps whose trashed items the caller may restore; null: all. */
@@ -51,7 +51,6 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
   if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`
   const walk = toWalk(page, {})
   if (walk === null || !isFew(scope, page)) return all
-  if (scope.parent) return walk.by === 'id' ? firstOfParent(db, table, scope, page) : all
   return mergeApps(db, table, scope, page, walk)
 }
 
@@ -81,9 +80,8 @@ function isOutOfHidden(db: Db, table: ContentTable): Fragment {
   )))`
 }
 
-function isFew({ apps, parent }: Scope, { skip, take, order }: Page<OrderField>): boolean {
+function isFew({ apps }: Scope, { skip, take, order }: Page<OrderField>): boolean {
   const items = skip + take
-  if (parent) return items <= mergedItems
   if (apps === null) return false
   if (order[0]!.field === 'id') return items <= mergedItems && apps.length <= mergedApps
   return items * apps.length <= mergedTotal
@@ -114,16 +112,6 @@ function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page<OrderFi
   return db`unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (${first}) t`
 }
 
-/** The most comments that the page can take of a parent. Served by (parent_id, id). */
-function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
-  const direction = page.order[0]!.descending ? db`desc` : db`asc`
-  return db`(
-    select t.id, t.created_at, t.updated_at from ${db(table)} t
-    where ${toFilter(db, table, scope, page)}
-    order by t.parent_id ${direction}, t.id ${direction} limit ${page.skip + page.take}
-  ) t`
-}
-
 /** The condition on `t`, a row of content, for a scope and a page request. */
 export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
   const { trashed } = page
@@ -133,7 +121,7 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page):
     ${!isSearchedEverywhere && isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`${isFound(db, table, page)} ${isIn(db, apps)}`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
     ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
-    ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : isBelow(db, parent.id)}
+    ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : isBelow(db, parent)}
     ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden, apps)}`}
     ${followedBy === undefined ? db`` : db`and t.created_by in (select followed_id from follows where user_id = ${followedBy})`}
     ${isBetween(db, scope)}
