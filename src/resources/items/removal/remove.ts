@@ -1,6 +1,11 @@
+import { inPortions } from '../../../jobs/portions.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { Fragment, Sql } from '../../../postgres/sql.ts'
 import type { ContentTable } from '../../content/store.ts'
 import { partList } from '../parts.ts'
+
+/** Items of apps per delete, with all rows that refer to them: few enough that requests do not wait for it. A guess. */
+const batchSize = 200
 
 const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' } as const
 
@@ -40,4 +45,19 @@ function removePartsOf(sql: Sql, table: ContentTable): Fragment {
   const terms = sql`, found as (delete from ${sql(`${table}_terms`)} t using gone g where t.id = g.id)`
   const ofParts = partList.flatMap(([, part]) => part.removeFromGone?.(sql, singular[table]) ?? [])
   return ofParts.reduce((all, one, i) => sql`${all}, ${sql(`part_${i}`)} as (${one})`, terms)
+}
+
+/** Removes all content of deleted apps, without events. Attachments go with their items. Served by messages_app. */
+export async function removeContentOf(
+  sql: Sql,
+  apps: number[],
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+): Promise<void> {
+  for (const table of ['messages', 'posts', 'comments', 'files'] as const) {
+    const some = () => sql`
+      select id from ${sql(table)}
+      where app_id = any(${apps}::bigint[]) ${table === 'files' ? sql`and parent_id is null` : sql``}
+      limit ${batchSize} for update skip locked`
+    await inPortions(batchSize, signal, () => removeItems(sql, table, some()), clock)
+  }
 }

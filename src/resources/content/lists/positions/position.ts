@@ -44,7 +44,6 @@ function editedOf(db: Db, { kept }: Shown): Fragment {
  * between. A deep skip sums one row per 1,000 items instead of walking over all of them.
  */
 export async function findStart(db: Db, listed: Listed, skip: number): Promise<{ id: number; skip: number }> {
-  if (skip <= walkLimit) return { id: 0, skip }
   const [row] = await db<{ first_id: number; before: number }[]>`
     select first_id, before from (
       select first_id,
