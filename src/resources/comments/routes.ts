@@ -3,14 +3,14 @@ import { reply } from '../../http/route.ts'
 import { route, type Route, type Served } from '../route.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import { pagedList } from '../../api/shape.ts'
+import { IdPath, pagedList } from '../../api/shape.ts'
 import { requireShown } from '../content/find.ts'
 import { listOfParent } from '../content/lists/list.ts'
 import { listRoutes } from '../items/list-routes.ts'
 import type { Parent, ParentType } from '../content/parent.ts'
 import { prepareContent } from '../items/writing/prepare.ts'
 import { itemRoutes } from '../items/routes.ts'
-import { ContentListing, ContentPath } from '../content/schema.ts'
+import { ContentListing } from '../content/schema.ts'
 import { IsEmpty, NewContent } from '../items/schema.ts'
 import { showItem, showPage } from '../items/show.ts'
 import { findCommented, requireCommentable } from '../files/find.ts'
@@ -41,7 +41,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
   const create = route(`POST ${path}`, {
     summary: `Comment on a ${type}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     body: NewContent,
     creates: true,
     replies: { 201: Comment },
@@ -58,7 +58,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
   const list = route(`GET ${path}`, {
     summary: `List the comments on a ${type}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     query: ContentListing,
     replies: { 200: pagedList(Comment.or(CommentSummary)) },
     problems: [NotFound],

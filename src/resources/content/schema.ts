@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Listing, QueryFlag } from '../../api/page.ts'
 
-export const ContentPath = z.object({ id: z.string() })
 export const ContentQuery = z.object({ trashed: QueryFlag.optional() })
 
 export const ContentListing = Listing.extend({

@@ -3,6 +3,7 @@ import { route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
 import { toId } from '../../api/reference.ts'
+import { IdPath } from '../../api/shape.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { gatherReach } from '../apps/lists/reach.ts'
@@ -13,7 +14,6 @@ import { changeFileCounts } from '../content/file-parent.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
-import { ContentPath } from '../content/schema.ts'
 import { loadItemTarget, type LoadTarget } from '../stars/commands.ts'
 import { starring } from '../stars/starring.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
@@ -22,7 +22,6 @@ import {
   AllFilesListing,
   File,
   FileListing,
-  FilePath,
   FileQuery,
   Files,
   FileUpdate,
@@ -60,7 +59,7 @@ const create = route('POST /api/apps/{app}/files', {
 const get = route('GET /api/files/{id}', {
   summary: 'Get a file',
   auth: 'token or key',
-  params: FilePath,
+  params: IdPath,
   query: FileQuery,
   replies: { 200: File },
   problems: [NotFound],
@@ -75,7 +74,7 @@ const get = route('GET /api/files/{id}', {
 const update = route('PATCH /api/files/{id}', {
   summary: 'Rename a file, describe it anew, or give it new content',
   auth: 'token or key',
-  params: FilePath,
+  params: IdPath,
   body: FileUpdate,
   replies: { 200: File },
   problems: [IsAttachment, Forbidden, NotFound, NameTaken],
@@ -133,7 +132,7 @@ const change = (verb: 'trash' | 'restore') =>
   route(`POST /api/files/{id}/${verb}`, {
     summary: verb === 'trash' ? 'Move a file to the trash' : 'Take a file out of the trash',
     auth: 'token or key',
-    params: FilePath,
+    params: IdPath,
     replies: { 204: null },
     problems: [IsAttachment, Forbidden, NotFound, NameTaken],
     async handle({ params, by }, { sql, apps, userCache }) {
@@ -147,7 +146,7 @@ const change = (verb: 'trash' | 'restore') =>
 const remove = route('DELETE /api/files/{id}', {
   summary: 'Delete a file for good, with all its versions',
   auth: 'token or key',
-  params: FilePath,
+  params: IdPath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
   async handle({ params, by }, { sql, apps, userCache }) {
@@ -161,7 +160,7 @@ const attachmentsOf = (kind: ContentKind) =>
   route(`GET /api/${kind.entity}s/{id}/attachments`, {
     summary: `List the files attached to a ${kind.entity}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     query: FileListing,
     replies: { 200: Files },
     problems: [NotFound],

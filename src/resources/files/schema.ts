@@ -79,7 +79,6 @@ export const FileListing = Listing.extend({
   out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
 })
 export const AllFilesListing = FileListing.extend({ app: AppRefs })
-export const FilePath = z.object({ id: z.string() })
 export const VersionPath = z.object({ id: z.string(), rev: z.string() })
 
 export type AttachedTo = 'message' | 'post' | 'comment'

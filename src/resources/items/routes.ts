@@ -3,13 +3,14 @@ import { reply } from '../../http/route.ts'
 import { route, type Route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
+import { IdPath } from '../../api/shape.ts'
 import { openApp, toAppId } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import type { ContentCommands } from './writing/commands.ts'
 import { findReadable, maySeeTrashed } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
 import { prepareChange, prepareContent } from './writing/prepare.ts'
-import { ContentPath, ContentQuery } from '../content/schema.ts'
+import { ContentQuery } from '../content/schema.ts'
 import { ContentUpdate, IsEmpty, NewContent } from './schema.ts'
 import { showItem } from './show.ts'
 
@@ -49,7 +50,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
   const get = route(`GET /api/${plural}/{id}`, {
     summary: `Get a ${entity}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     query: ContentQuery,
     replies: { 200: Item },
     problems: [NotFound],
@@ -64,7 +65,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
   const update = route(`PATCH /api/${plural}/{id}`, {
     summary: `Edit a ${entity}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     body: ContentUpdate,
     replies: { 200: Item },
     problems: [Forbidden, NotFound, IsEmpty],
@@ -80,7 +81,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     route(endpoint, {
       summary,
       auth: 'token or key',
-      params: ContentPath,
+      params: IdPath,
       replies: { 204: null },
       problems: [Forbidden, NotFound],
       async handle({ params, by }, { sql, apps, userCache }) {

@@ -2,11 +2,11 @@ import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
+import { IdPath } from '../../api/shape.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { requireShown } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
-import { ContentPath } from '../content/schema.ts'
 import { vote } from './commands.ts'
 import { showOptions, showWithVoters } from './represent.ts'
 import { Option, OptionListing, Options, type OptionRow } from './schema.ts'
@@ -20,7 +20,7 @@ type Request = Served<'sql' | 'apps' | 'userCache' | 'by' | 'origin'> & { params
 const get = route('GET /api/options/{id}', {
   summary: 'Get an option of a poll with its voters',
   auth: 'token or key',
-  params: ContentPath,
+  params: IdPath,
   replies: { 200: Option },
   problems: [NotFound],
   async handle({ params, by, origin }, { sql, apps, userCache }) {
@@ -34,7 +34,7 @@ const get = route('GET /api/options/{id}', {
 const voteFor = route('POST /api/options/{id}/vote', {
   summary: 'Vote for an option, or withdraw the vote that it has',
   auth: 'token',
-  params: ContentPath,
+  params: IdPath,
   // Repeating it would undo it.
   creates: true,
   replies: { 200: Option },
@@ -51,7 +51,7 @@ const listOf = (kind: ContentKind) =>
   route(`GET /api/${kind.entity}s/{id}/options`, {
     summary: `List the options of a ${kind.entity}'s poll`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     query: OptionListing,
     replies: { 200: Options },
     problems: [NotFound],

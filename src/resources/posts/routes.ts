@@ -2,10 +2,10 @@ import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
+import { IdPath } from '../../api/shape.ts'
 import { toAppIds } from '../apps/find.ts'
 import { requireShown } from '../content/find.ts'
 import type { Narrowing } from '../content/lists/list.ts'
-import { ContentPath } from '../content/schema.ts'
 import { listRoutes } from '../items/list-routes.ts'
 import { itemRoutes } from '../items/routes.ts'
 import { showItem } from '../items/show.ts'
@@ -38,7 +38,7 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
   route(`POST /api/posts/{id}/${verb}`, {
     summary: verb === 'subscribe' ? 'Subscribe to a post' : 'Unsubscribe from a post',
     auth: 'token',
-    params: ContentPath,
+    params: IdPath,
     replies: { 200: Post },
     problems: [NotFound],
     async handle({ params, by, representation, origin }, { sql, apps, userCache }) {

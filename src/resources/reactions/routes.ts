@@ -2,11 +2,11 @@ import { reply } from '../../http/route.ts'
 import { route, type Route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
+import { IdPath } from '../../api/shape.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { requireShown } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
-import { ContentPath } from '../content/schema.ts'
 import { addReaction, takeReactionBack } from './commands.ts'
 import { toEmoji } from './emoji.ts'
 import { showReaction, showReactionSummary } from './represent.ts'
@@ -21,7 +21,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
   const add = route(`POST ${path}`, {
     summary: `React to a ${entity}; replaces an earlier reaction`,
     auth: 'token',
-    params: ContentPath,
+    params: IdPath,
     body: NewReaction,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
@@ -35,7 +35,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
   const list = route(`GET ${path}`, {
     summary: `List the reactions to a ${entity}`,
     auth: 'token or key',
-    params: ContentPath,
+    params: IdPath,
     query: ReactionListing,
     replies: { 200: Reactions },
     problems: [NotFound],
@@ -55,7 +55,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
   const remove = route(`DELETE ${path}`, {
     summary: `Take the caller's reaction to a ${entity} back`,
     auth: 'token',
-    params: ContentPath,
+    params: IdPath,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
     async handle({ params, by }, { sql, apps, userCache }) {

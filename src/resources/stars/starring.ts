@@ -2,7 +2,7 @@ import { reply } from '../../http/route.ts'
 import { route, type Route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import { ContentPath } from '../content/schema.ts'
+import { IdPath } from '../../api/shape.ts'
 import { starCommand, type LoadTarget } from './commands.ts'
 import { Star, type StarRow } from './schema.ts'
 
@@ -22,7 +22,7 @@ export function starring({ type, find, load }: Starrable): Route[] {
     route(`${method} /api/${type}s/{id}/stars`, {
       summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
       auth: 'token',
-      params: ContentPath,
+      params: IdPath,
       replies: { 200: Star },
       problems: [NotFound],
       async handle({ params, by }, { sql, apps, userCache }) {

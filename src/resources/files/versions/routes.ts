@@ -2,20 +2,12 @@ import { reply } from '../../../http/route.ts'
 import { route } from '../../route.ts'
 import { Forbidden, NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
+import { IdPath } from '../../../api/shape.ts'
 import { Range, toPage } from '../../../api/page.ts'
 import { changeSubscription } from '../../subscriptions/commands.ts'
 import { deleteVersion, restoreVersion } from '../commands.ts'
 import { findReadable, requireShown } from '../find.ts'
-import {
-  File,
-  FilePath,
-  Files,
-  IsAttachment,
-  IsCurrentVersion,
-  VersionPath,
-  type FileRow,
-  type VersionRow,
-} from '../schema.ts'
+import { File, Files, IsAttachment, IsCurrentVersion, VersionPath, type FileRow, type VersionRow } from '../schema.ts'
 import { showPage, showWhole } from '../show.ts'
 import { findVersion, listVersions } from './store.ts'
 import { countShown, isShown } from './shown.ts'
@@ -23,7 +15,7 @@ import { countShown, isShown } from './shown.ts'
 const list = route('GET /api/files/{id}/versions', {
   summary: 'List the versions of a file, newest first',
   auth: 'token or key',
-  params: FilePath,
+  params: IdPath,
   query: Range,
   replies: { 200: Files },
   problems: [NotFound],
@@ -84,7 +76,7 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
   route(`POST /api/files/{id}/${verb}`, {
     summary: verb === 'subscribe' ? 'Subscribe to a file' : 'Unsubscribe from a file',
     auth: 'token',
-    params: FilePath,
+    params: IdPath,
     replies: { 200: File },
     problems: [IsAttachment, NotFound],
     async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
