@@ -30,6 +30,19 @@ test('notifications of a deleted user are in no list at once, and gone soon; tho
   })
 })
 
+test('what a deleted user was told of in apps is not looked at for whether it is hidden', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await sql`insert into users (id, display_name, created_at) select i, 'U' || i, now() from generate_series(1, 2) i`
+  await sql`insert into apps (id, type, rev, head_rev, created_at, created_by, access) values (1, 'posts', 1, 1, now(), 2, 'none')`
+  await sql`insert into members (app_id, user_id, access) values (1, 1, 'write'), (1, 2, 'write')`
+
+  await sql`delete from users where id = 1`
+  await sql`delete from members`
+
+  expect(await sql`select kind, user_id from notification_audits`).toEqual([{ kind: 'member', user_id: 2 }])
+})
+
 test('they are deleted in portions, and so are those that were being written when the user was deleted', async () => {
   await using database = await createDatabase()
   const { sql } = database

@@ -137,6 +137,26 @@ test('what was being written about an item while that went to the trash is hidde
   expect(await sql`select from notifications n where is_hidden = ${isShown(sql)}`).toHaveLength(0)
 })
 
+test('what one person was told of in an app is hidden in portions', async () => {
+  await using database = await createNotified()
+  const { sql } = database
+  await sql`
+    insert into notifications (id, user_id, app_id, type, action, actor_ids, template, created_at, changed_id, change)
+    select nextval('notification_changes'), 1, 2, 'activity', 'x', '{3}', '', now(), currval('notification_changes'), ''
+    from generate_series(1, 2500)`
+  await sql`delete from members where app_id = 2 and user_id = 1`
+  const counts: number[] = []
+  await eventually(async () => {
+    await processAudits(sql)
+    const [row] = await sql<{ count: number }[]>`select count(*) as count from notifications where is_hidden`
+    counts.push(row!.count)
+    expect(await sql`select from notification_audits`).toHaveLength(0)
+  })
+
+  expect([...new Set(counts)].filter(count => count > 0)).toEqual([1_000, 2_000, 2_580])
+  expect(await sql`select from notifications n where is_hidden = ${isShown(sql)}`).toHaveLength(0)
+})
+
 test('a database that is upgraded knows what was hidden before', async () => {
   await using database = await createNotified()
   const { sql } = database
