@@ -1,4 +1,3 @@
-import { Problem } from '../lib/errors.ts'
 import type { Span } from '../lib/tracer.ts'
 import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
@@ -142,9 +141,4 @@ export class Contention {
     if (this.#careful > 0) this.#careful--
     else this.#next = firstCareful
   }
-}
-
-/** True for an error that a command refuses with: it fails alone, and the state is as it was. */
-export function isRefusal(error: unknown): error is Problem {
-  return error instanceof Problem
 }

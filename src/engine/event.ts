@@ -160,8 +160,3 @@ export function applyEvent(state: State, event: AppEvent): void {
   app.head_at = event.created_at
   if (event.kind.isActivity) app.rev = event.rev
 }
-
-/** Restores a state before an event, as `EventType.revert` says. The newest event comes first. */
-export function revertEvent(state: State, event: AppEvent): void {
-  event.kind.revert?.(state, event)
-}

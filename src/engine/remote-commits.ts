@@ -1,9 +1,10 @@
 import { pause, systemClock } from '../lib/clock.ts'
+import { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { batchLoads } from '../postgres/batch-loads.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { isUnavailable } from '../postgres/unavailable.ts'
-import { isRefusal, type AppActor } from './app-actor.ts'
+import type { AppActor } from './app-actor.ts'
 import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import { applyEvent, type AppEvent } from './event.ts'
 import type { Registry } from './registry.ts'
@@ -195,5 +196,5 @@ const findHeads = batchLoads(listHeads)
 
 /** Lets a poll go on where an app is gone. */
 function ignoreRefusal(error: unknown): void {
-  if (!isRefusal(error)) throw error
+  if (!(error instanceof Problem)) throw error
 }

@@ -23,13 +23,6 @@ export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppR
   return new Map(rows.map(row => [row.id, copyOf(row)]))
 }
 
-/** The member rows of some users in an app, by user. Served by the primary key. */
-export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
-  const rows = await db<MemberRow[]>`
-    select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
-  return new Map(rows.map(row => [row.user_id, row]))
-}
-
 /** The member rows that events are about, each of a user in the event's app. Served by the primary key. */
 export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promise<Loaded<MemberRow>> {
   const apps = entities.map(({ app_id }) => app_id)

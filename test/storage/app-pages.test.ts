@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blankMember, type AppRow, type MemberRow } from '../../src/engine/state.ts'
-import { findApp, findMembers } from '../../src/engine/store.ts'
+import { findApp, listMembers } from '../../src/engine/store.ts'
 import { listApps } from '../../src/resources/apps/lists/pages.ts'
 import { orderFields } from '../../src/resources/apps/lists/source.ts'
 import { isArchived, isHidden, isUnread } from '../../src/resources/apps/own/unread.ts'
@@ -34,8 +34,8 @@ test('lists of apps take the same for unread, archived and removed as the apps t
   const rows = await sql<{ id: number }[]>`select id from apps order by id`
   const states = await Promise.all(
     rows.map(async ({ id }): Promise<[AppRow, MemberRow]> => {
-      const [app, own] = await Promise.all([findApp(sql, id), findMembers(sql, id, [ann])])
-      return [app!, own.get(ann) ?? blankMember(id, ann)]
+      const [app, [own]] = await Promise.all([findApp(sql, id), listMembers(sql, id)])
+      return [app!, own ?? blankMember(id, ann)]
     }),
   )
   const listed = states.filter(([app, own]) => !isHidden(app, own))

@@ -1,5 +1,6 @@
+import { Problem } from '../../lib/errors.ts'
 import type { Db } from '../../postgres/sql.ts'
-import { isRefusal, type AppActor, type PendingCommand } from '../app-actor.ts'
+import type { AppActor, PendingCommand } from '../app-actor.ts'
 import { Work, type IdSequence, type Write } from '../command.ts'
 import { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
@@ -95,7 +96,7 @@ function run(context: FlushContext, decision: DecidedEntry, pending: PendingComm
  * command.
  */
 function fail({ isAlone }: FlushContext, decision: DecidedEntry, pending: PendingCommand, reason: unknown): void {
-  if (!isRefusal(reason) && !isAlone) throw reason
+  if (!(reason instanceof Problem) && !isAlone) throw reason
   decision.results.push({ pending, reason })
 }
 

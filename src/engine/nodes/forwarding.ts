@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Problem } from '../../lib/errors.ts'
 import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import { toForwardedKey } from '../commit/idempotency.ts'
-import { isRefusal, type PendingCommand } from '../app-actor.ts'
+import type { PendingCommand } from '../app-actor.ts'
 import type { Apps } from '../apps.ts'
 import type { AnyCommand } from '../command.ts'
 import type { LastWriters } from './last-writers.ts'
@@ -264,7 +264,7 @@ export class Forwarding {
 
 /** A command that failed here, or was refused for overload, is left to the node that sent it. */
 function toRefusal(error: unknown): ['left'] | ['refused', Refusal] {
-  if (!isRefusal(error) || error.status >= 500) return ['left']
+  if (!(error instanceof Problem) || error.status >= 500) return ['left']
   const { status, code, message, facts } = error
   return ['refused', { status, code, message, facts }]
 }

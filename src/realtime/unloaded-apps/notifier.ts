@@ -1,6 +1,6 @@
 import type { Apps } from '../../engine/apps.ts'
 import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
-import { revertEvent, type AppEvent, type Commit } from '../../engine/event.ts'
+import type { AppEvent, Commit } from '../../engine/event.ts'
 import { Recent } from '../../engine/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../engine/state.ts'
 import type { Log } from '../../lib/log.ts'
@@ -182,7 +182,7 @@ export class UnloadedAppNotifier {
 /** The commit of events to an app, as far as the rows of some of its members show it. */
 function toCommit(row: AppRow, relations: MemberRow[], events: AppEvent[]): Commit {
   const earlier = toState(row, relations)
-  for (const event of events.toReversed()) revertEvent(earlier, event)
+  for (const event of events.toReversed()) event.kind.revert?.(earlier, event)
   const reverted = earlier.takeChanges().members.keys()
   const members = new Map(Array.from(reverted, user => [user, earlier.member(user)]))
   return { state: toState(row, relations), before: earlier.app, events, members }
