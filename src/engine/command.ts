@@ -36,12 +36,10 @@ export interface Command<Input, Result, Loaded = undefined> {
 /** A command of any input and result. */
 export type AnyCommand = Command<unknown, unknown, unknown>
 
-interface CommandOptions<Input> {
-  isForwardable?: (input: Input) => boolean
-  isPatient?: boolean
-  maxIds?: (input: Input) => number
-  conflicts?: Record<string, () => Problem>
-}
+type CommandOptions<Input> = Pick<
+  Command<Input, unknown, unknown>,
+  'isForwardable' | 'isPatient' | 'maxIds' | 'conflicts'
+>
 
 /** Declares a command that decides on the state in memory alone. */
 export function command<Input, Result>(

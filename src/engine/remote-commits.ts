@@ -9,6 +9,7 @@ import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import { applyEvent, type AppEvent } from './event.ts'
 import type { Registry } from './registry.ts'
 import type { AppState } from './state.ts'
+import { listHeads } from './store.ts'
 
 /** The pause between two looks at a busy actor: a fraction of the time of a commit. */
 const busyMs = 2
@@ -108,14 +109,13 @@ export class RemoteCommits {
 
   /** The state with all that PostgreSQL has committed by now. Rejects with 404 for an app that does not exist. */
   async confirm(app: number): Promise<AppState> {
-    const head = (await findHeads(this.#parts.sql, [app])).get(app)
-    if (head === undefined) await this.catchUp([app])
-    else this.note(app, head)
+    const head = await this.head(app)
+    if (head === 0) await this.catchUp([app])
     return this.reach(app, head)
   }
 
   /** The state once it has reached a rev; or the newest state there is, should PostgreSQL have lost that rev. */
-  async reach(app: number, rev = 0): Promise<AppState> {
+  async reach(app: number, rev: number): Promise<AppState> {
     const { actors, sql } = this.#parts
     for (;;) {
       const actor = actors.find(app) ?? (await actors.load(app))
@@ -182,13 +182,6 @@ export class RemoteCommits {
       discard(actor)
     }
   }
-}
-
-/** The head revs of the apps that exist. Served by the primary key. */
-async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>> {
-  const rows = await sql<{ id: number; head_rev: number }[]>`
-    select id, head_rev from apps where id = any(${apps}::bigint[])`
-  return new Map(rows.map(({ id, head_rev }) => [id, head_rev]))
 }
 
 /** As `listHeads`; calls of one tick share a query, since every read of an app calls it. */

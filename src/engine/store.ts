@@ -1,3 +1,4 @@
+import { toIdArray } from '../postgres/arrays.ts'
 import { batch } from '../postgres/batch.ts'
 import type { EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
@@ -21,6 +22,13 @@ export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
 export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppRow>> {
   const rows = await db<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
   return new Map(rows.map(row => [row.id, copyOf(row)]))
+}
+
+/** The head revs of the apps that exist, by id. Served by the primary key. */
+export async function listHeads(db: Db, apps: number[]): Promise<Map<number, number>> {
+  const rows = await db<{ id: number; head_rev: number }[]>`
+    select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[])`
+  return new Map(rows.map(({ id, head_rev }) => [id, head_rev]))
 }
 
 /** The member rows that events are about, each of a user in the event's app. Served by the primary key. */

@@ -1,5 +1,15 @@
 /** The numbers that one draw from the sequence gives: its increment. */
-export const idsPerDraw = 64
+const idsPerDraw = 64
+
+/** How many draws give so many numbers. */
+export function drawsFor(numbers: number): number {
+  return Math.ceil(numbers / idsPerDraw)
+}
+
+/** The numbers of several draws, ascending, from the first number of each. */
+export function numbersOf(firsts: readonly number[]): number[] {
+  return firsts.flatMap(first => Array.from({ length: idsPerDraw }, (_, at) => first + at))
+}
 
 /** Ascending numbers of the one sequence of ids and revs, not used by any commit. */
 export interface DrawnIds {

@@ -3,9 +3,10 @@ import { overloaded } from '../../lib/errors.ts'
 import { isFenced, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
 import { statementLimit } from '../../postgres/driver/pool.ts'
 import { isCollision, openConnection, idleInTransactionMs, type Db, type Sql } from '../../postgres/sql.ts'
-import { drawsFor, movesAll, nowMs, toFence, type AppRev, type Attempt, type Expected } from './fence.ts'
-import { idsPerDraw, IdPool, type DrawnIds } from '../../log/id-pool.ts'
+import { movesAll, nowMs, toFence, type Attempt, type Expected } from './fence.ts'
+import { drawsFor, IdPool, numbersOf, type DrawnIds } from '../../log/id-pool.ts'
 import { toIdArray } from '../../postgres/arrays.ts'
+import { listHeads } from '../store.ts'
 import { listStoredResults, isIdempotencyRace, toStoredResults, type StoredResults } from './idempotency.ts'
 
 /** The connection broke after a commit was sent: PostgreSQL may have committed it or not. */
@@ -264,11 +265,7 @@ export class CommitConnection {
     const lost = locks ? moved.filter(({ id }) => !free.has(id)) : []
     const unknown = locks ? unmoved : [...moved, ...unmoved]
     const asked = [...lost, ...unknown].map(({ id }) => id)
-    const rows =
-      asked.length === 0
-        ? []
-        : await this.#sql<AppRev[]>`select id, head_rev from apps where id = any(${toIdArray(asked)}::bigint[])`
-    const heads = new Map(rows.map(row => [row.id, row.head_rev]))
+    const heads = asked.length === 0 ? new Map<number, number>() : await listHeads(this.#sql, asked)
     const apps = [...lost, ...unknown.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
     return {
       apps: new Map(apps.map(({ id }) => [id, heads.get(id) ?? 0])),
@@ -301,8 +298,7 @@ export function isAnswer(error: unknown): boolean {
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
 }
 
-/** The numbers of several draws, ascending, from the first number of each. */
+/** The numbers of several draws, from the first numbers as PostgreSQL joins them; null where there is none. */
 function toNumbers(firsts: string | null): number[] {
-  if (firsts === null) return []
-  return firsts.split(',').flatMap(first => Array.from({ length: idsPerDraw }, (_, at) => Number(first) + at))
+  return numbersOf(firsts?.split(',').map(Number) ?? [])
 }

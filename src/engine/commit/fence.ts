@@ -1,5 +1,5 @@
 import type { Fence, WriteStatement } from '../../postgres/batch.ts'
-import { idsPerDraw, usableMs } from '../../log/id-pool.ts'
+import { drawsFor, usableMs } from '../../log/id-pool.ts'
 import { toBytesArray, toIdArray } from '../../postgres/arrays.ts'
 import { saveApps, saveHeads } from '../store.ts'
 
@@ -134,9 +134,4 @@ export function movesAll(statement: WriteStatement) {
   const names = appBatches.filter(batch => statement.has(batch)).map(({ name }) => name)
   const counts = names.map(name => `(select count(*) from ${name})`)
   return { shape: names.join(), write: (moved: string) => `${[0, ...counts].join(' + ')} = ${moved}::int` }
-}
-
-/** How many draws give so many numbers. */
-export function drawsFor(ids: number): number {
-  return Math.ceil(ids / idsPerDraw)
 }

@@ -1,19 +1,18 @@
 import { Vault } from '../../lib/vault.ts'
 import type { Principal } from '../../auth/principal.ts'
+import type { EventRow } from '../../log/events.ts'
+import { drawsFor, numbersOf } from '../../log/id-pool.ts'
+import { batchLoads } from '../../postgres/batch-loads.ts'
 import type { Batch } from '../../postgres/batch.ts'
 import type { Sql, Tx } from '../../postgres/sql.ts'
 import type { Write } from '../command.ts'
 import type { AppEvent, EventType } from '../event.ts'
 import type { AppRow, MemberRow } from '../state.ts'
-import { drawTogether } from './ids.ts'
 
 /** A change of what belongs to no app, such as users, directories and tokens. It runs in a transaction, with SQL. */
-export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
+export interface GlobalCommand<Input, Result> {
   name: string
   run: (work: GlobalWork, input: Input) => Promise<Result>
-}
-
-interface GlobalCommandOptions {
   /**
    * True where the command may run in one transaction with others of the same kind, its statements between theirs: it
    * inserts rows, reads only rows that none of them writes, and leaves it to a unique index to refuse what exists. If
@@ -26,16 +25,9 @@ interface GlobalCommandOptions {
 export function globalCommand<Input, Result>(
   name: string,
   run: (work: GlobalWork, input: Input) => Promise<Result>,
-  options: GlobalCommandOptions = {},
+  options: Pick<GlobalCommand<Input, Result>, 'sharesCommit'> = {},
 ): GlobalCommand<Input, Result> {
   return { name, run, ...options }
-}
-
-interface Change {
-  type: string
-  entity_type: string
-  entity_id: number
-  facts: Record<string, unknown> | null
 }
 
 /** An app that a command has created, with its members in the order in which they joined. */
@@ -51,7 +43,7 @@ export class GlobalWork {
   readonly now: Date
   /** Encrypts secrets before they are stored. */
   readonly vault: Vault
-  readonly changes: Change[] = []
+  readonly changes: Pick<EventRow, 'type' | 'entity_type' | 'entity_id' | 'facts'>[] = []
   readonly events: AppEvent[] = []
   readonly writes: Write[] = []
   readonly createdApps: CreatedApp[] = []
@@ -103,3 +95,13 @@ export class GlobalWork {
     })
   }
 }
+
+/** Draws the numbers that the commands of one transaction ask for at one time, in one query. */
+const drawTogether = batchLoads<{ count: number }, number[]>(async (sql, requests) => {
+  const draws = drawsFor(requests.reduce((sum, { count }) => sum + count, 0))
+  // The transaction gets its own id first: a node that polls for new revs asks which transactions are open.
+  const [row] = await sql<{ firsts: number[] }[]>`
+    select array(select nextval('numbers') from generate_series(1, ${draws}::int)) as firsts from pg_current_xact_id()`
+  const ids = numbersOf(row!.firsts)
+  return new Map(requests.map(request => [request, ids.splice(0, request.count)]))
+})

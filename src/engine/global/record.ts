@@ -1,12 +1,11 @@
 import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import { sharedLogId, type EventRow } from '../../log/events.ts'
-import { idsPerDraw } from '../../log/id-pool.ts'
+import { drawsFor, numbersOf } from '../../log/id-pool.ts'
 import { writeRows } from '../../postgres/batch.ts'
 import type { Tx } from '../../postgres/sql.ts'
 import { insertIdempotencyRows } from '../commit/idempotency.ts'
 import { toEventRow } from '../event.ts'
 import type { GlobalWork } from './command.ts'
-import { toIds } from './ids.ts'
 
 /** A command that has run, with what its commit has to write beside the command's own statements. */
 export interface Done {
@@ -40,10 +39,10 @@ export async function record(tx: Tx, done: Done[]): Promise<number> {
   const [[sharedRev], [drawn]] = await Promise.all([
     tx<{ head_rev: number }[]>`select head_rev from environment for update`,
     tx<{ firsts: number[] }[]>`
-      select array(select nextval('numbers') from generate_series(1, ${Math.ceil(changes.length / idsPerDraw)}::int)) as firsts`,
+      select array(select nextval('numbers') from generate_series(1, ${drawsFor(changes.length)}::int)) as firsts`,
   ])
   let prev = sharedRev!.head_rev
-  const revs = toIds(drawn!.firsts, changes.length)
+  const revs = numbersOf(drawn!.firsts)
   const rows = changes.map(({ event, by, now }, at): EventRow => {
     const row = { app_id: sharedLogId, rev: revs[at]!, prev, actor_id: by.user, created_at: now, ...event }
     prev = row.rev

@@ -207,7 +207,7 @@ export class Forwarding {
     const sent = this.#sent.get(ticket)
     if (sent === undefined) return
     this.#sent.delete(ticket)
-    if (outcome === 'left') this.#doHere(sent)
+    if (outcome === 'left') this.#parts.apps.putHere(sent.app, sent.pending)
     else if (outcome === 'done') void this.#resolve(sent, value, details)
     else {
       const reason = new Problem(value.status, value.code, value.message, value.facts)
@@ -233,10 +233,6 @@ export class Forwarding {
     return this.#parts.apps.peek(app)?.app.updated_at?.getTime() ?? 0
   }
 
-  #doHere({ app, pending }: Sent): void {
-    this.#parts.apps.putHere(app, pending)
-  }
-
   #sweepLater(): void {
     this.#isSweeping = true
     this.#parts.clock.after(sweepMs, () => {
@@ -257,7 +253,7 @@ export class Forwarding {
     for (const [ticket, sent] of this.#sent) {
       if (!isMeant(sent)) continue
       this.#sent.delete(ticket)
-      this.#doHere(sent)
+      this.#parts.apps.putHere(sent.app, sent.pending)
     }
   }
 }
