@@ -3,9 +3,9 @@ import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Apps } from '../apps.ts'
 import type { EventTypes } from '../catch-up.ts'
+import { unknownEvent, type AppEvent } from '../event.ts'
 import type { GlobalCommands } from '../global/global-commands.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import { packEvent, unpackEvent, type PackedEvent } from './packed-event.ts'
 import type { LastWriters } from './last-writers.ts'
 import type { OtherNodes } from './other-nodes.ts'
 import type { Typing } from '../typing.ts'
@@ -38,6 +38,18 @@ export type MovedListener = (moved: readonly Moved[], node: string) => void
 
 /** A message on the channel of an app: the events of a commit, or a user who is typing. */
 type AppMessage = { node: string; events: PackedEvent[] } | { node: string; user: number }
+
+/** An event as nodes send it to each other, in plain values. Its app is known from the channel. */
+type PackedEvent = [
+  type: string,
+  rev: number,
+  prev: number,
+  actor: number,
+  entity: number,
+  facts: Record<string, unknown> | null,
+  createdAt: Date,
+  body: unknown,
+]
 
 /** The apps that a node has written to since its last message of this kind, as app, rev, app, rev, … */
 interface MovedMessage {
@@ -193,4 +205,19 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   })
   announce([])
   return listener => void listeners.push(listener)
+}
+
+function packEvent({ type, rev, prev, actor_id, entity_id, facts, created_at, body }: AppEvent): PackedEvent {
+  return [type, rev, prev, actor_id, entity_id, facts, created_at, body]
+}
+
+/** Restores an event that another node has sent. One of an unknown type is `unknownEvent`, without a body. */
+function unpackEvent(
+  app_id: number,
+  [type, rev, prev, actor_id, entity_id, facts, created_at, body]: PackedEvent,
+  types: EventTypes,
+): AppEvent {
+  const kind = types.get(type)
+  const row = { app_id, rev, prev, type, actor_id, entity_id, facts, created_at }
+  return kind === undefined ? { ...row, kind: unknownEvent, body: null } : { ...row, kind, body }
 }
