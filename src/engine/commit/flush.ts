@@ -13,6 +13,7 @@ import {
   type FlushContext,
   type CommandResult,
 } from './decide.ts'
+import type { DrawnIds } from '../../log/id-pool.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
 import type { AppEvent } from '../event.ts'
 import type { AppState } from '../state.ts'
@@ -60,9 +61,13 @@ const attemptLimit = 4
  * others commit at once: a group commit never waits for commits of other nodes.
  */
 export async function flush(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
-  const found = await (flushOptimistic(parts, connection, entries) ?? flushFree(parts, connection, entries))
-  for (const { entry } of found.decisions) entry.actor.contention.succeeded()
-  return { results: conclude(parts, found.decisions), apart: found.apart, lost: [] }
+  const count = countIds(entries)
+  const drawn = connection.ids.take(count, Math.max(...entries.map(({ actor }) => actor.state.app.head_rev)))
+  const { decisions, apart } = await (drawn === null
+    ? flushFree(parts, connection, entries, count)
+    : flushOptimistic(parts, connection, entries, { drawn, count }))
+  for (const { entry } of decisions) entry.actor.contention.succeeded()
+  return { results: conclude(parts, decisions), apart, lost: [] }
 }
 
 /**
@@ -104,59 +109,57 @@ interface Found {
   apart: FlushEntry[]
 }
 
-/** One round trip, and one more for each conflict. Null where the pool has too few numbers. */
-function flushOptimistic(
+/** One round trip, and one more for each conflict. `drawn`: the numbers to use, `count` of them. */
+async function flushOptimistic(
   parts: FlushParts,
   connection: CommitConnection,
   entries: FlushEntry[],
-): Promise<Found> | null {
-  const count = countIds(entries)
-  const drawn = connection.ids.take(count, Math.max(...entries.map(({ actor }) => actor.state.app.head_rev)))
-  if (drawn === null) return null
+  { drawn, count }: { drawn: DrawnIds; count: number },
+): Promise<Found> {
   const now = parts.now()
   const decideOn = (entries: FlushEntry[]) => {
     const context = toContext(parts, entries, now, drawn.ids, new Map())
     return entries.map(entry => decide(context, entry))
   }
-  const commit = async () => {
-    const apart: FlushEntry[] = []
-    const leave = ({ entry }: DecidedEntry) => {
-      entry.actor.contention.conflicted()
-      apart.push(entry)
-    }
-    let sharedRev = parts.sharedLog.rev
-    let decisions = split(decideOn(entries), isRepeatRefused, leave)
-    for (let attempt = 1; decisions.length > 0; attempt++) {
-      const conflict = await connection.commitOptimistic(toStatement(decisions, now), {
-        ...toExpected(decisions),
-        sharedRev,
-        drawnAtMs: drawn.atMs,
-        count,
-      })
-      if (conflict === null) break
-      const isStale = conflict.sharedRev !== sharedRev
-      const rest = split(decisions, decision => isInTheWay(conflict, decision), leave)
-      // No entry to leave out explains the conflict: another race, or numbers that are too old.
-      if (attempt === attemptLimit || (rest.length === decisions.length && !isStale)) {
-        rest.forEach(leave)
-        decisions = []
-        break
-      }
-      decisions = rest
-      if (!isStale) continue
-      // The shared log has moved: all commands are decided again, with the same numbers.
-      await parts.sharedLog.catchUpTo(conflict.sharedRev)
-      sharedRev = parts.sharedLog.rev
-      decisions = split(decideOn(rest.map(({ entry }) => entry)), isRepeatRefused, leave)
-    }
-    return { decisions, apart }
+  const apart: FlushEntry[] = []
+  const leave = ({ entry }: DecidedEntry) => {
+    entry.actor.contention.conflicted()
+    apart.push(entry)
   }
-  return commit()
+  let sharedRev = parts.sharedLog.rev
+  let decisions = split(decideOn(entries), isRepeatRefused, leave)
+  for (let attempt = 1; decisions.length > 0; attempt++) {
+    const conflict = await connection.commitOptimistic(toStatement(decisions, now), {
+      ...toExpected(decisions),
+      sharedRev,
+      drawnAtMs: drawn.atMs,
+      count,
+    })
+    if (conflict === null) break
+    const isStale = conflict.sharedRev !== sharedRev
+    const rest = split(decisions, decision => isInTheWay(conflict, decision), leave)
+    // No entry to leave out explains the conflict: another race, or numbers that are too old.
+    if (attempt === attemptLimit || (rest.length === decisions.length && !isStale)) {
+      rest.forEach(leave)
+      return { decisions: [], apart }
+    }
+    decisions = rest
+    if (!isStale) continue
+    // The shared log has moved: all commands are decided again, with the same numbers.
+    await parts.sharedLog.catchUpTo(conflict.sharedRev)
+    sharedRev = parts.sharedLog.rev
+    decisions = split(decideOn(rest.map(({ entry }) => entry)), isRepeatRefused, leave)
+  }
+  return { decisions, apart }
 }
 
 /** Two round trips: draws numbers and locks the apps that no other node has locked, then commits. */
-async function flushFree(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Found> {
-  const count = countIds(entries)
+async function flushFree(
+  parts: FlushParts,
+  connection: CommitConnection,
+  entries: FlushEntry[],
+  count: number,
+): Promise<Found> {
   const locked = await connection.begin({
     apps: entries.map(({ actor }) => actor.id),
     keys: keysOf(entries),
