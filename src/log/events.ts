@@ -26,18 +26,24 @@ export function listEvents(db: Db, app: number, after: number, limit: number): P
     limit ${limit}`
 }
 
-/** The events of each app after its rev, by app and oldest first, up to `limit` of each. Served by events_app. */
+/**
+ * The events of each app after its rev, by app and oldest first, up to `limit` of each. Served by events_app. `isRecent`
+ * selects those of the last minutes: the condition on time excludes the partitions of other days, and exceeds any
+ * difference between clocks.
+ */
 export function listEventsOf(
   db: Db,
   starts: readonly { app: number; rev: number }[],
   limit: number,
+  { isRecent = false } = {},
 ): Promise<EventRow[]> {
+  const condition = isRecent ? db`and created_at > now() - interval '5 minutes'` : db``
   return db<EventRow[]>`
     select e.* from unnest(${starts.map(({ app }) => app)}::bigint[], ${starts.map(({ rev }) => rev)}::bigint[])
       as start (app_id, rev)
     cross join lateral (
       select * from events
-      where app_id = start.app_id and rev > start.rev
+      where app_id = start.app_id and rev > start.rev ${condition}
       order by app_id, rev
       limit ${limit}
     ) e

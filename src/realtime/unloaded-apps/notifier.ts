@@ -3,13 +3,14 @@ import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
 import type { AppEvent, Commit } from '../../engine/event.ts'
 import { Recent } from '../../engine/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../engine/state.ts'
+import { findApps } from '../../engine/store.ts'
 import type { Log } from '../../lib/log.ts'
-import type { EventRow } from '../../log/events.ts'
+import { listEventsOf, type EventRow } from '../../log/events.ts'
+import { Watermark } from '../../log/watermark.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import type { SignalRUserStreams } from '../protocols/signalr/user-streams.ts'
 import type { UserTopic } from '../user-topic.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { ChangedAppsPoller } from './changed-apps-poller.ts'
 import * as store from './store.ts'
 
 export interface UnloadedAppNotifierParts {
@@ -39,7 +40,8 @@ const pageSize = 200
  */
 export class UnloadedAppNotifier {
   readonly #parts: UnloadedAppNotifierParts
-  readonly #poller: ChangedAppsPoller
+  /** Where the next poll begins. */
+  readonly #watermark: Watermark
   readonly #waiting = new Set<number>()
   /** App → the newest rev that was sent here, by either way; kept as far back as polls reach. */
   readonly #sent = new Map<number, number>()
@@ -48,12 +50,12 @@ export class UnloadedAppNotifier {
 
   constructor(parts: UnloadedAppNotifierParts) {
     this.#parts = parts
-    this.#poller = new ChangedAppsPoller(parts.sql, () => performance.now())
+    this.#watermark = new Watermark(parts.sql, () => performance.now())
   }
 
   /** Counts all earlier commits as sent. Call once, before there can be sessions. */
   async start(): Promise<void> {
-    await this.#poller.poll()
+    await this.#watermark.advance()
   }
 
   /**
@@ -94,13 +96,15 @@ export class UnloadedAppNotifier {
    * again.
    */
   async poll(): Promise<boolean> {
-    const changed = await this.#poller.poll()
+    const newest = await this.#watermark.advance()
+    const { from } = this.#watermark
+    const changed = newest === from ? [] : await store.listChangedApps(this.#parts.sql, from)
     this.#hasFailed = false
-    this.onChange(changed.map(({ app_id, rev }) => ({ app: app_id, rev })))
+    this.onChange(changed)
     await this.#running
     if (this.#hasFailed) return false
-    this.#poller.acknowledge()
-    for (const [app, rev] of this.#sent) if (rev <= this.#poller.from) this.#sent.delete(app)
+    this.#watermark.confirm()
+    for (const [app, rev] of this.#sent) if (rev <= this.#watermark.from) this.#sent.delete(app)
     return true
   }
 
@@ -111,7 +115,7 @@ export class UnloadedAppNotifier {
 
   /** The rev after which events have not been sent yet. */
   #startOf(app: number): number {
-    return Math.max(this.#poller.from, this.#sent.get(app) ?? 0)
+    return Math.max(this.#watermark.from, this.#sent.get(app) ?? 0)
   }
 
   /** False where every event up to the rev was sent, or the loaded app will send it. */
@@ -141,17 +145,18 @@ export class UnloadedAppNotifier {
     const { sql, sessions } = this.#parts
     const users = [...sessions.users.keys()]
     const heads = apps.map(app => [app, this.#parts.apps.peek(app)?.app.head_rev ?? 0] as const)
-    const concerned = await store.listConcerned(sql, apps, users, this.#poller.from)
+    const concerned = await store.listConcerned(sql, apps, users, this.#watermark.from)
     const isConcerned = new Set(concerned)
     // The other apps concern no connected user, so their events need not be read.
     for (const [app, head] of heads) if (!isConcerned.has(app)) this.#markSent(app, head)
     if (concerned.length === 0) return
     const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
     // Read before the rows: where these are ahead of the events, the difference is sent with the next ones.
-    const events = Map.groupBy(await store.listEventsOf(sql, starts, pageSize), ({ app_id }) => app_id)
-    const rows = await store.listApps(sql, [...events.keys()])
+    const read = await listEventsOf(sql, starts, pageSize, { isRecent: true })
+    const events = Map.groupBy(read, ({ app_id }) => app_id)
+    const rows = await findApps(sql, [...events.keys()])
     const relations = Map.groupBy(await store.listRelations(sql, [...events.keys()], users), ({ app_id }) => app_id)
-    for (const row of rows) {
+    for (const row of rows.values()) {
       const found = events.get(row.id)!
       if (found.length === pageSize) this.#waiting.add(row.id)
       await this.#notify(row, relations.get(row.id) ?? [], found)

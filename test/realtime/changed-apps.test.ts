@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { usableMs } from '../../src/log/id-pool.ts'
+import { Watermark } from '../../src/log/watermark.ts'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
-import { openSql, type Db } from '../../src/postgres/sql.ts'
-import { ChangedAppsPoller } from '../../src/realtime/unloaded-apps/changed-apps-poller.ts'
+import { openSql, type Db, type Sql } from '../../src/postgres/sql.ts'
+import { listChangedApps } from '../../src/realtime/unloaded-apps/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -10,19 +11,25 @@ const write = (db: Db, app: number) => db`
   insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
   select ${app}, nextval('numbers'), 0, 'app_updated', 0, 'app', ${app}, now() from pg_current_xact_id()`
 
+/** Returns a function that finds the apps which any node has written to since its last call. */
+async function openLook(sql: Sql, nowMs: () => number): Promise<() => Promise<number[]>> {
+  const watermark = new Watermark(sql, nowMs)
+  await watermark.advance()
+  return async () => {
+    await watermark.advance()
+    const changed = await listChangedApps(sql, watermark.from)
+    watermark.confirm()
+    return changed.map(({ app }) => app)
+  }
+}
+
 test('what is committed after something with a larger number is found, however many looks later', async () => {
   await using database = await createDatabase()
   const { sql } = database
   await prepareEvents(sql, new Date())
   const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
   let now = 0
-  const moves = new ChangedAppsPoller(sql, () => (now += 1_000))
-  const look = async () => {
-    const moved = await moves.poll()
-    moves.acknowledge()
-    return moved.map(({ app_id }) => app_id)
-  }
-  await moves.poll()
+  const look = await openLook(sql, () => (now += 1_000))
 
   const late = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
@@ -50,13 +57,7 @@ test('what is committed with a number from before a look is found, as long as Po
   const { sql } = database
   await prepareEvents(sql, new Date())
   let now = 0
-  const moves = new ChangedAppsPoller(sql, () => now)
-  const look = async () => {
-    const moved = await moves.poll()
-    moves.acknowledge()
-    return moved.map(({ app_id }) => app_id)
-  }
-  await moves.poll()
+  const look = await openLook(sql, () => now)
 
   const [drawn] = await sql<{ number: number }[]>`select nextval('numbers') as number`
   await write(sql, 2)
@@ -80,14 +81,8 @@ test('what is written after a crash of PostgreSQL is found, with numbers that it
   const { sql } = database
   await prepareEvents(sql, new Date())
   let now = 0
-  const moves = new ChangedAppsPoller(sql, () => (now += 10_000))
-  const look = async () => {
-    const moved = await moves.poll()
-    moves.acknowledge()
-    return moved.map(({ app_id }) => app_id)
-  }
   await write(sql, 1)
-  await look()
+  const look = await openLook(sql, () => (now += 10_000))
 
   const [durable] = await sql<{ last: number }[]>`select last_value as last from numbers`
   const lost = await sql.reserve()
