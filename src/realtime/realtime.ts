@@ -5,6 +5,7 @@ import type { Moved } from '../engine/nodes/change-broadcast.ts'
 import type { AppEvent } from '../engine/event.ts'
 import type { GlobalCommands } from '../engine/global/global-commands.ts'
 import type { SharedLog } from '../log/shared-log.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { UserCache, User } from '../auth/user-cache.ts'
 import type { Presence } from '../presence/presence.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -19,11 +20,9 @@ import { UnloadedAppNotifier } from './unloaded-apps/notifier.ts'
 import type { AppPolicy } from './app-policy.ts'
 import { FanOut } from './fan-out.ts'
 import { History } from './topics/history.ts'
-import { hubEndpoint } from './protocols/signalr/endpoint.ts'
 import { Hub } from './protocols/signalr/hub.ts'
 import { Online, type FindVisible } from './protocols/signalr/online.ts'
 import { SignalRUserStreams } from './protocols/signalr/user-streams.ts'
-import { nativeEndpoint } from './protocols/native/endpoint.ts'
 import { Native } from './protocols/native/native.ts'
 import { UserTopic } from './user-topic.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -32,14 +31,7 @@ import type { Frame } from './protocols/protocol.ts'
 import { listSessions, type SessionFilter, type SessionPage } from './sessions/session-list.ts'
 import { serve, type RealtimeServer } from './sessions/socket.ts'
 import { ReplayBuffers } from './topics/replay-buffer.ts'
-import { TypingBroadcaster } from './typing-broadcaster.ts'
-
-/** Tells when credentials expire and that they were revoked. */
-export interface SessionCredentials {
-  /** When a principal's credential expires, in milliseconds since 1970; 0 where it has. */
-  expiryOf(principal: Principal): number
-  onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
-}
+import { broadcastTyping } from './typing-broadcaster.ts'
 
 export interface RealtimeOptions {
   /** The id of this node. */
@@ -54,7 +46,7 @@ export interface RealtimeOptions {
   presence: Presence
   findVisible: FindVisible
   events: EventTypes
-  credentials: SessionCredentials
+  credentials: Pick<Credentials, 'expiryOf' | 'onRevoked'>
   /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
   authenticate: (token: string) => Principal | Promise<Principal>
   policy: AppPolicy
@@ -66,17 +58,6 @@ export interface RealtimeOptions {
   settings: RealtimeSettings
   clock: Clock
   log: Log
-}
-
-/** The figures of realtime for metrics. */
-export interface RealtimeFigures {
-  sessions: number
-  /** Of these, sessions of the hub. */
-  hubSessions: number
-  /** Users with a session on this node. */
-  users: number
-  topics: number
-  replayBufferBytes: number
 }
 
 /**
@@ -131,7 +112,6 @@ export class Realtime {
       userTopic: this.#userTopic,
       userStreams: this.#userStreams,
     })
-    const typists = new TypingBroadcaster({ ...options, fanOut: this.#fanOut })
     apps.onCommit(commit => {
       this.#fanOut.onCommit(commit)
       const unsent = this.#unloadedApps.takeUnsent(commit.state.app.id, commit.events)
@@ -141,10 +121,11 @@ export class Realtime {
     globalCommands.onFirstEvent(event => this.#onAppCreated(event))
     sharedLog.listen(event => this.#onSharedEvent(event))
     credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
-    typing.onTyping((app, user, isTyping) => typists.onTyping(app, user, isTyping))
+    typing.onTyping(broadcastTyping({ ...options, fanOut: this.#fanOut }))
   }
 
-  get figures(): RealtimeFigures {
+  /** For metrics. `hubSessions` are among the sessions; `users` are those with a session on this node. */
+  get figures() {
     return {
       sessions: this.#sessions.size,
       hubSessions: this.#sessions.ofHub,
@@ -219,7 +200,7 @@ export class Realtime {
     const online = new Online({ ...this.#options, userStreams, signal })
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
     const hub = new Hub({ ...this.#options, admission, sessions, fanOut, userStreams, online, publish, signal })
-    for (const endpoint of [nativeEndpoint(native), hubEndpoint(hub)]) {
+    for (const endpoint of [native, hub]) {
       serve(endpoint, { server, sessions, fanOut, admission, settings, now })
     }
     this.#uws = server.uws

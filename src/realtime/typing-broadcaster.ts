@@ -1,10 +1,10 @@
 import type { UserCache, User } from '../auth/user-cache.ts'
-import type { Typing } from '../engine/typing.ts'
+import type { Typing, TypingListener } from '../engine/typing.ts'
 import type { Log } from '../lib/log.ts'
 import type { FanOut } from './fan-out.ts'
 import { typing } from './protocols/frames.ts'
 
-export interface TypingBroadcasterParts {
+interface TypingBroadcasterParts {
   typing: Pick<Typing, 'in'>
   userCache: UserCache
   fanOut: FanOut
@@ -13,32 +13,24 @@ export interface TypingBroadcasterParts {
   log: Log
 }
 
-/** Sends an app's live subscribers that a user types or has stopped typing. */
-export class TypingBroadcaster {
-  readonly #parts: TypingBroadcasterParts
-
-  constructor(parts: TypingBroadcasterParts) {
-    this.#parts = parts
-  }
-
-  /** A listener for `Typing.listen`. */
-  onTyping(app: number, user: number, isTyping: boolean): void {
-    const { userCache, fanOut, actor, origin } = this.#parts
+/** Returns a listener that sends an app's live subscribers that a user types or has stopped typing. */
+export function broadcastTyping(parts: TypingBroadcasterParts): TypingListener {
+  const { userCache, fanOut, actor, origin, log } = parts
+  const onTyping: TypingListener = (app, user, isTyping) => {
     if (!fanOut.hasSubscribers(app)) return
     const person = userCache.find(user)
     if (person !== undefined) fanOut.broadcastEphemeral(app, typing(app, actor(person, origin()), isTyping))
     // A user who types on another node may not be in memory here.
-    else if (isTyping) void this.#loadAndBroadcast(app, user)
+    else if (isTyping) void loadAndBroadcast(app, user)
   }
-
   /** Loads the user, and broadcasts unless the typing has stopped by then. Never rejects. */
-  async #loadAndBroadcast(app: number, user: number): Promise<void> {
-    const { userCache, typing, log } = this.#parts
+  const loadAndBroadcast = async (app: number, user: number) => {
     try {
       const person = await userCache.get(user)
-      if (person !== undefined && typing.in(app).includes(user)) this.onTyping(app, user, true)
+      if (person !== undefined && parts.typing.in(app).includes(user)) onTyping(app, user, true)
     } catch (error) {
       log.warn({ app, error }, 'Who is typing could not be sent; the next repetition will be')
     }
   }
+  return onTyping
 }

@@ -10,21 +10,17 @@ const heldMessages = 600
  */
 const totalBytes = 64 * 1024 * 1024
 
-/** The bytes that all pending sessions hold together. */
-export class PendingBudget {
-  bytes = 0
-}
-
 /**
  * A session whose token is being looked up, with the messages that its client has sent meanwhile, which are bounded.
  */
 export class PendingSession {
   readonly session: Session
-  readonly #budget: PendingBudget
+  readonly #budget: { bytes: number }
   #messages: { bytes: ArrayBuffer; isBinary: boolean }[] = []
   #bytes = 0
 
-  constructor(session: Session, budget: PendingBudget) {
+  /** `budget`: the bytes that all pending sessions hold together. */
+  constructor(session: Session, budget: { bytes: number }) {
     this.session = session
     this.#budget = budget
   }

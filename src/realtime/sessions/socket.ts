@@ -1,11 +1,12 @@
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../../auth/principal.ts'
 import { ClientOrigin } from './client-origins.ts'
 import { AmbiguousRequest, isClearlyFramed } from '../../http/request/head.ts'
+import type { HttpServer } from '../../http/server/server.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
 import type { Codec } from '../protocols/protocol.ts'
-import { PendingSession, PendingBudget } from './pending-session.ts'
+import { PendingSession } from './pending-session.ts'
 import { Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
@@ -16,13 +17,13 @@ export interface WebSocketEndpoint {
   readonly kind: SessionKind
   /** Reads an upgrade request before uWebSockets.js frees it. Throws a Problem where it is refused. */
   readUpgrade(req: HttpRequest): UpgradeRequest
-  /** Called when a session begins; the principal is null where the first frame is to authenticate it. */
-  onOpen(session: Session, principal: Principal | null): void
+  /** Called when a session begins whose request brought a token; otherwise its first frame is to authenticate it. */
+  onOpen(session: Session, principal: Principal): void
   /** Called where the token of the request is not valid or cannot be looked up: ends the session with the reason. */
   refuse(session: Session, error: unknown): void
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void
   /** Called when the session has ended. */
-  onClose(session: Session): void
+  onClose?(session: Session): void
 }
 
 /** What an upgrade request asks for. */
@@ -36,17 +37,8 @@ export interface UpgradeRequest {
   readonly extensions: string
 }
 
-/** What realtime needs of the HTTP server. */
-export interface RealtimeServer {
-  /** Answers the upgrade requests; it does not listen yet. */
-  readonly uws: TemplatedApp
-  /** Answers an upgrade request with the problem that an error stands for. */
-  refuse(res: HttpResponse, req: HttpRequest, error: unknown): void
-  /** The origin (scheme and host) under which the client of an upgrade request reaches this server. */
-  originOf(req: HttpRequest): string
-  /** The IP address of that client. */
-  ipOf(res: HttpResponse, req: HttpRequest): string
-}
+/** The HTTP server, which does not listen yet. */
+export type RealtimeServer = Pick<HttpServer, 'uws' | 'refuse' | 'originOf' | 'ipOf'>
 
 export interface SocketParts {
   server: RealtimeServer
@@ -75,7 +67,7 @@ interface Opening {
 /** Opens a WebSocket endpoint. No other file uses the WebSockets of uWebSockets.js. */
 export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
   const { server, sessions, fanOut, settings, now } = parts
-  const budget = new PendingBudget()
+  const budget = { bytes: 0 }
   server.uws.ws<UserData>(endpoint.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
@@ -96,7 +88,7 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
       if (principal instanceof Promise)
         return openWhenKnown(endpoint, socket, new PendingSession(session, budget), principal)
       socket.getUserData().session = session
-      endpoint.onOpen(session, principal)
+      if (principal !== null) endpoint.onOpen(session, principal)
     },
     message(socket, message, isBinary) {
       const { session } = socket.getUserData()
@@ -111,7 +103,7 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
       session.onSocketClosed()
       sessions.remove(session)
       fanOut.onClose(session)
-      endpoint.onClose(session)
+      endpoint.onClose?.(session)
     },
   })
 }

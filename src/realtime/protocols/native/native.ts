@@ -1,14 +1,23 @@
+import type { HttpRequest } from 'uWebSockets.js'
 import type { Principal } from '../../../auth/principal.ts'
 import { BadRequest, Forbidden, Problem, problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Admission } from '../../sessions/admission.ts'
 import type { FanOut } from '../../fan-out.ts'
 import { Incoming, pong, refusal, welcome } from '../frames.ts'
-import { withScalars } from '../protocol.ts'
+import { findCodec, withScalars, type Codec } from '../protocol.ts'
 import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
+import { bearerIn, readUpgradeHeaders, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
 
+export const path = '/api/realtime'
+
+export const ProtocolUnknown = problem(
+  400,
+  'protocol-unknown',
+  'The subprotocols that are spoken here are json and msgpack.',
+)
 export const HelloExpected = problem(401, 'hello-expected', 'Say hello with an access token, and wait for the welcome.')
 export const TooManyFrames = problem(429, 'too-many-frames', 'You send too many frames.')
 export const TooManySubscriptions = problem(429, 'too-many-subscriptions', 'You are subscribed to too many apps.')
@@ -22,12 +31,35 @@ export interface NativeParts {
   log: Log
 }
 
-/** Answers the frames of clients of the native protocol (docs/realtime.md). */
-export class Native {
+/** Before a token in an offered subprotocol. */
+const bearer = 'bearer.'
+
+/** The WebSocket endpoint for the native protocol (docs/realtime.md). */
+export class Native implements WebSocketEndpoint {
+  readonly path = path
+  readonly kind = 'native'
   readonly #parts: NativeParts
 
   constructor(parts: NativeParts) {
     this.#parts = parts
+  }
+
+  /** Clients authenticate by header, subprotocol or query, whichever they can. */
+  readUpgrade(req: HttpRequest): UpgradeRequest {
+    const offered = req
+      .getHeader('sec-websocket-protocol')
+      .split(/\s*,\s*/)
+      .filter(Boolean)
+    const scalars = req.getQuery('scalars') ?? 'string'
+    if (scalars !== 'string' && scalars !== 'number') throw BadRequest({ scalars: 'must be string or number' })
+    const codec = codecOf(offered, scalars)
+    const subprotocol = offered.find(protocol => protocol.startsWith(bearer))?.slice(bearer.length)
+    return {
+      codec,
+      protocol: offered.length === 0 ? '' : codec.protocol,
+      token: bearerIn(req) ?? subprotocol ?? (req.getQuery('access_token') || null),
+      ...readUpgradeHeaders(req),
+    }
   }
 
   /**
@@ -55,7 +87,7 @@ export class Native {
   }
 
   /** Opens the session for a principal, or ends it with the reason of a refusal. */
-  welcome(session: Session, principal: Principal): void {
+  onOpen(session: Session, principal: Principal): void {
     const { admission, sessions } = this.#parts
     if (session.isClosed) return
     try {
@@ -77,7 +109,7 @@ export class Native {
     const accept = (principal: Principal) => {
       if (session.state.state === 'open') return this.#renew(session, principal)
       if (scalars !== undefined) session.useCodec(withScalars(session.codec, scalars))
-      this.welcome(session, principal)
+      this.onOpen(session, principal)
     }
     try {
       const principal = this.#parts.admission.authenticate(access_token)
@@ -128,4 +160,12 @@ function read(session: Session, message: ArrayBuffer, isBinary: boolean): Incomi
     // However a client breaks the parser, the fault is its own.
     return null
   }
+}
+
+function codecOf(offered: string[], scalars: 'string' | 'number'): Codec {
+  for (const protocol of offered.length === 0 ? ['json'] : offered) {
+    const codec = findCodec(protocol, scalars)
+    if (codec !== undefined) return codec
+  }
+  throw ProtocolUnknown()
 }

@@ -1,17 +1,23 @@
+import type { HttpRequest } from 'uWebSockets.js'
 import type { EventTypes } from '../../../engine/catch-up.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
-import { Problem } from '../../../lib/errors.ts'
+import { Problem, problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Admission } from '../../sessions/admission.ts'
 import type { FanOut } from '../../fan-out.ts'
 import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
+import { bearerIn, readUpgradeHeaders, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
 import { readName, type Name } from './names.ts'
 import type { Online } from './online.ts'
-import { hubCodecs, readHandshake, toHandshakeAnswer, type HubCodec, type HubMessage } from './records.ts'
+import { hubCodecs, jsonHub, readHandshake, toHandshakeAnswer, type HubCodec, type HubMessage } from './records.ts'
 import type { SignalRUserStreams } from './user-streams.ts'
+
+export const path = '/hubs/rtm'
+
+const TokenMissing = problem(401, 'unauthorized', 'A valid access token is needed.')
 
 export interface HubParts {
   admission: Admission
@@ -36,11 +42,14 @@ const keepAliveMs = 10_000
 const namesPerApp = 12
 
 /**
- * Answers SignalR clients at /hubs/rtm: two methods, Subscribe and Unsubscribe, each with one name. Sessions, rights
- * and events are as in the native protocol, in another encoding. Events that a client missed while it was away are not
- * repeated: existing clients read them again over HTTP.
+ * The WebSocket endpoint for SignalR clients. It has two methods, Subscribe and Unsubscribe, each with one name.
+ * Sessions, rights and events are as in the native protocol, in another encoding. Events that a client missed while it
+ * was away are not repeated: existing clients read them again over HTTP. The connection id of their negotiation is
+ * ignored: any node will do.
  */
-export class Hub {
+export class Hub implements WebSocketEndpoint {
+  readonly path = path
+  readonly kind = 'hub'
   readonly #parts: HubParts
   /** Sessions whose handshake has not come yet. */
   readonly #awaitingHandshake = new Map<Session, Principal>()
@@ -54,11 +63,18 @@ export class Hub {
     })
   }
 
+  readUpgrade(req: HttpRequest): UpgradeRequest {
+    const token = bearerIn(req) ?? (req.getQuery('access_token') || null)
+    if (token === null) throw TokenMissing()
+    // Until the handshake chooses a protocol.
+    return { codec: jsonHub, protocol: '', token, ...readUpgradeHeaders(req) }
+  }
+
   /**
    * Accepts a session, which is opened for the principal when its handshake has come; until then it counts towards the
    * user's limit, beyond which it is refused.
    */
-  open(session: Session, principal: Principal): void {
+  onOpen(session: Session, principal: Principal): void {
     const coming = this.#awaitingByUser.get(principal.user) ?? 0
     try {
       this.#parts.admission.requireUserCapacity(principal, coming)
