@@ -77,7 +77,7 @@ export class FanOut {
     const before = session.subscriptions.get(app)
     if (before !== undefined) this.#end(before)
     // Clients of the native protocol get all events of the app, under one topic.
-    this.#start(new Subscription(session, app, { ...asked, topics: [session.codec.topic(app, '')] }))
+    this.#start(new Subscription(session, this.#topicOf(app), { ...asked, topics: [session.codec.topic(app, '')] }))
   }
 
   /**
@@ -89,7 +89,7 @@ export class FanOut {
     const topic = session.codec.topic(app, event)
     const subscription = session.subscriptions.get(app)
     if (subscription === undefined) {
-      const first = new Subscription(session, app, { topics: [topic], isLasting: true })
+      const first = new Subscription(session, this.#topicOf(app), { topics: [topic], isLasting: true })
       first.admission = Promise.withResolvers()
       this.#start(first)
       return first.admission.promise
@@ -134,7 +134,8 @@ export class FanOut {
   /** Checks the rights of a session again, after changes outside its apps. The user is in memory. */
   review(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
-      if (subscription.appTopic?.isOpen) this.#check(subscription, subscription.appTopic.state, [])
+      const { appTopic } = subscription
+      if (appTopic.isOpen) this.#check(subscription, appTopic.state, [])
     }
   }
 
@@ -169,14 +170,16 @@ export class FanOut {
   #start(subscription: Subscription): void {
     if (subscription.wantsAgents) this.#countAgentAudience(subscription.app, 1)
     subscription.session.subscriptions.set(subscription.app, subscription)
+    subscription.appTopic.subscriptions.add(subscription)
     this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
   }
 
   async #admit(subscription: Subscription): Promise<void> {
     const { apps, userCache, policy } = this.#parts
-    const { session, app, cursor } = subscription
-    const appTopic = this.#join(subscription)
-    if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
+    const { session, app, appTopic, cursor } = subscription
+    const isWanted = () => subscription.stage === 'opening'
+    // In turn: of each user, after the user's earlier reads.
+    if (!appTopic.isOpen) await this.#queue.add(session.owner ?? 0, async () => isWanted() && appTopic.open())
     // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has got from
     // another node. Read before the rights, so that these are current.
     const head = cursor === undefined || cursor > appTopic.sent ? await apps.remoteCommits.head(app) : appTopic.sent
@@ -184,20 +187,12 @@ export class FanOut {
     if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
     if (apps.current(app) === undefined) await apps.state(app)
     // The app may just be reloading.
-    while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
-    if (subscription.stage !== 'opening' || user === undefined) return
+    while (isWanted() && apps.peek(app) === undefined) await apps.state(app)
+    if (!isWanted() || user === undefined) return
     const state = apps.peek(app)!
     if (!policy.canRead(state, user)) throw NotFound()
     this.#replays.begin(subscription, { hidden: policy.hiddenUntil(state, user), head })
     subscription.admission?.resolve(true)
-  }
-
-  /**
-   * Runs a read of the database while the subscription is still wanted; of each user, after the user's earlier reads.
-   */
-  #inTurn<Result>(subscription: Subscription, read: () => Promise<Result>): Promise<Result | undefined> {
-    const { session } = subscription
-    return this.#queue.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
   }
 
   #countAgentAudience(app: number, change: 1 | -1): void {
@@ -207,29 +202,14 @@ export class FanOut {
     if (count === 0 || (count === 1 && change === 1)) this.#parts.agentAudience?.(app, count > 0)
   }
 
-  #join(subscription: Subscription): AppTopic {
-    const { app } = subscription
+  #topicOf(app: number): AppTopic {
     let appTopic = this.#topics.get(app)
     if (appTopic === undefined) {
       const onAdvance = (appTopic: AppTopic) => this.#replays.onAdvance(appTopic)
-      appTopic = new AppTopic(app, appTopic => this.#open(appTopic), { ...this.#parts, onAdvance })
+      appTopic = new AppTopic(app, { ...this.#parts, onAdvance })
       this.#topics.set(app, appTopic)
     }
-    subscription.appTopic = appTopic
-    appTopic.subscriptions.add(subscription)
     return appTopic
-  }
-
-  async #open(appTopic: AppTopic): Promise<void> {
-    const { apps } = this.#parts
-    const unpin = await apps.pin(appTopic.app)
-    try {
-      while (apps.peek(appTopic.app) === undefined) await apps.state(appTopic.app)
-      appTopic.start(apps.peek(appTopic.app)!, unpin)
-    } catch (error) {
-      unpin()
-      throw error
-    }
   }
 
   #refuse(subscription: Subscription, error: unknown): void {
@@ -270,7 +250,7 @@ export class FanOut {
   #release(subscription: Subscription, user: number): void {
     const { stage, appTopic } = subscription
     const isWaiting = stage === 'held' || stage === 'suspended'
-    if (isWaiting && appTopic?.isOpen) this.#decide(subscription, appTopic.state, user, [])
+    if (isWaiting && appTopic.isOpen) this.#decide(subscription, appTopic.state, user, [])
   }
 
   #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
@@ -295,7 +275,6 @@ export class FanOut {
     if (subscription.wantsAgents) this.#countAgentAudience(app, -1)
     subscription.admission?.resolve(false)
     if (session.subscriptions.get(app) === subscription) session.subscriptions.delete(app)
-    if (appTopic === undefined) return
     if (stage === 'live') for (const topic of topics) session.leave(topic)
     if (stage !== 'opening') appTopic.removeListener(session.codec)
     appTopic.early.delete(subscription)

@@ -59,7 +59,8 @@ async function openTopic() {
   const warnings: string[] = []
   const log = createLog('warn', line => void warnings.push(line))
   const state = new AppState({ id: app, head_rev: 10 } as AppRow, [], new Recent([], true))
-  const topic = new AppTopic(app, async topic => topic.start(state, () => {}), {
+  const topic = new AppTopic(app, {
+    apps: { pin: async () => () => {}, peek: () => state, state: () => state },
     history: new History({ sql, events: types, userCache, origin: () => '', actor: ({ id }) => ({ id }), log }),
     buffers: new ReplayBuffers(1_000_000),
     publish: (_, bytes) => void told.push(JSON.parse(Buffer.from(bytes).toString())),

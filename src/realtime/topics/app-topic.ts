@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Apps } from '../../engine/apps.ts'
 import type { AppEvent } from '../../engine/event.ts'
 import type { AppState } from '../../engine/state.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -13,6 +14,7 @@ import { ReplayBuffer, type ReplayBuffers } from './replay-buffer.ts'
 export type Publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => void
 
 export interface AppTopicParts {
+  apps: Pick<Apps, 'peek' | 'pin' | 'state'>
   history: History
   buffers: ReplayBuffers
   publish: Publish
@@ -60,7 +62,6 @@ export class AppTopic {
   /** Subscriptions whose clients are ahead of this node; see `Replays`. */
   readonly early = new Set<Subscription>()
   readonly #parts: AppTopicParts
-  readonly #begin: (appTopic: AppTopic) => Promise<void>
   readonly #audiences = new Map<Codec, Audience>()
   #opening: Promise<void> | undefined
   #state: AppState | undefined
@@ -73,28 +74,36 @@ export class AppTopic {
   #isBusy = false
   #isClosed = false
 
-  /** `begin` pins the app and then calls `start`; it rejects with 404 where the app does not exist. */
-  constructor(app: number, begin: (appTopic: AppTopic) => Promise<void>, parts: AppTopicParts) {
+  constructor(app: number, parts: AppTopicParts) {
     this.app = app
     this.#parts = parts
-    this.#begin = begin
   }
 
-  /** Resolves when the topic is open; rejects where it cannot be opened, and may then be called again. */
+  /**
+   * Pins the app, and publishes its events from then on. Rejects where it cannot be opened, with 404 for an app that
+   * does not exist; it may then be called again.
+   */
   async open(): Promise<void> {
     if (this.isOpen) return
-    this.#opening ??= this.#begin(this).finally(() => {
+    this.#opening ??= this.#pin().finally(() => {
       this.#opening = undefined
     })
     await this.#opening
   }
 
-  /** Publishes events from now on, beginning after the state's head. */
-  start(state: AppState, unpin: () => void): void {
+  async #pin(): Promise<void> {
+    const { apps } = this.#parts
+    const unpin = await apps.pin(this.app)
+    try {
+      while (apps.peek(this.app) === undefined) await apps.state(this.app)
+    } catch (error) {
+      unpin()
+      throw error
+    }
     if (this.#isClosed) return unpin()
     this.#unpin = unpin
-    this.#state = state
-    this.#sent = state.app.head_rev
+    this.#state = apps.peek(this.app)!
+    this.#sent = this.#state.app.head_rev
     this.#lastVisible = this.#sent
   }
 

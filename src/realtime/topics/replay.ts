@@ -50,8 +50,7 @@ export class Replays {
    * rev up to which it may not see the history.
    */
   begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
-    const { session, app, cursor } = subscription
-    const appTopic = appTopicOf(subscription)
+    const { session, app, appTopic, cursor } = subscription
     appTopic.addListener(session.codec)
     if (cursor === undefined && head > appTopic.sent) {
       // Events that this node has yet to publish are known to the client from another node.
@@ -89,7 +88,7 @@ export class Replays {
     if (subscription.stage === 'live') {
       const { session, topics } = subscription
       for (const topic of topics) session.leave(topic)
-      subscription.cursor = appTopicOf(subscription).sent
+      subscription.cursor = subscription.appTopic.sent
     }
     subscription.stage = 'held'
   }
@@ -120,8 +119,7 @@ export class Replays {
 
   async #run(subscription: Subscription): Promise<void> {
     const run = ++subscription.run
-    const { session } = subscription
-    const appTopic = appTopicOf(subscription)
+    const { session, appTopic } = subscription
     while (isGoingOn(subscription, run)) {
       const cursor = subscription.cursor!
       if (cursor > appTopic.sent) {
@@ -152,8 +150,7 @@ export class Replays {
   }
 
   #sendBuffered(subscription: Subscription): void {
-    const appTopic = appTopicOf(subscription)
-    const { session } = subscription
+    const { session, appTopic } = subscription
     session.cork(() => {
       const events = appTopic.buffer(session.codec).after(subscription.cursor!)
       if (this.#sendEvents(subscription, events)) subscription.cursor = appTopic.sent
@@ -161,9 +158,9 @@ export class Replays {
   }
 
   #sendPage(subscription: Subscription, page: Page | null): void {
-    const { session, app } = subscription
+    const { session, app, appTopic } = subscription
     if (page === null) {
-      const { sent } = appTopicOf(subscription)
+      const { sent } = appTopic
       session.send(reset(app, sent))
       subscription.cursor = sent
       return
@@ -197,9 +194,8 @@ export class Replays {
 
   /** One read for all subscriptions with equal cursors; null where the history after the cursor is gone. */
   #readShared(subscription: Subscription, cursor: number): Promise<Page | null> {
-    const { session, run, pageSize } = subscription
+    const { session, appTopic, run, pageSize } = subscription
     const { codec } = session
-    const appTopic = appTopicOf(subscription)
     const key = `${codec.topic(appTopic.app, '')}:${appTopic.changes}:${cursor}:${pageSize}`
     const read = () => this.#read(appTopic, codec, cursor, pageSize).finally(() => this.#pages.delete(key))
     const sharedRead = this.#pages.get(key) ?? new SharedRead(read)
@@ -266,9 +262,4 @@ function upToBuffer(app: number, codec: Codec, { start, end, events }: Page): En
 
 function isGoingOn({ stage, run, session }: Subscription, begun: number): boolean {
   return stage === 'replaying' && run === begun && !session.isClosed
-}
-
-function appTopicOf({ appTopic }: Subscription): AppTopic {
-  if (appTopic === undefined) throw new Error('A subscription was started before its app was there')
-  return appTopic
 }

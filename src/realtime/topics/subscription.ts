@@ -31,6 +31,7 @@ interface SubscriptionTopics {
 export class Subscription {
   readonly session: Session
   readonly app: number
+  readonly appTopic: AppTopic
   /** Its live topics: one for all events of the app, or one for each kind of event that it asked for. */
   readonly topics: string[]
   /** Repeated in the answer, so that the client knows which request it is for. */
@@ -42,8 +43,6 @@ export class Subscription {
   /** Resolves when it is known whether the session may see the app; null where no caller waits for that. */
   admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
-  /** Undefined until the topic is open. */
-  appTopic: AppTopic | undefined
   /** Every event up to this rev has been sent; while it is live, the topic's `sent` counts instead. */
   cursor: number | undefined
   /** The most events of its next read of the log; grows while its client keeps up. */
@@ -53,11 +52,12 @@ export class Subscription {
 
   constructor(
     session: Session,
-    app: number,
+    appTopic: AppTopic,
     { topics, isLasting = false, agents = false, after, request }: SubscribeOptions & SubscriptionTopics,
   ) {
     this.session = session
-    this.app = app
+    this.app = appTopic.app
+    this.appTopic = appTopic
     this.topics = topics
     this.isLasting = isLasting
     this.wantsAgents = agents
