@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { announceArrival } from '../engine/nodes/arrival.ts'
 import { withTimeout, type Clock } from '../lib/clock.ts'
-import { RequestWindow } from '../http/about/request-window.ts'
 import { readDisk } from '../monitoring/disk.ts'
 import type { ReadFigures } from '../monitoring/figures.ts'
 import { Monitor } from '../monitoring/monitor.ts'
@@ -65,14 +64,13 @@ function figuresOf(parts: Watched): ReadFigures {
   const { notifier, terms } = notifications
   const { deliverer } = parts.webhooks
   const { counts: runCounts } = parts.agents
-  const requests = new RequestWindow(metrics.requests)
   const readLoopLoad = watchLoop()
   return () => {
     const { sessions, hubSessions, users, topics } = realtime.figures
     const { rss, heapUsed, external } = process.memoryUsage()
     const commitTimes = metrics.commitTimes.sample()
     return {
-      ...requests.sample(),
+      ...metrics.requests.sample(),
       commits: metrics.commits,
       commands: metrics.commands,
       collisions: collisions(),

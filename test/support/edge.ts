@@ -52,7 +52,6 @@ export async function startEdge(
     adminSessions: { find: () => Promise.resolve(null) },
     credentials: credentials!,
     sql,
-    now: () => new Date(),
     settings: { ...defaults, ...settings },
     metrics: new Metrics(),
     clock,

@@ -21,7 +21,7 @@ export class RouteDurations {
   observe(status: number, seconds: number): void {
     let series = this.#byStatus.get(status)
     if (series === undefined) {
-      series = { counts: Array.from({ length: boundsSeconds.length + 1 }, () => 0), sumSeconds: 0 }
+      series = { counts: emptyBuckets(boundsSeconds), sumSeconds: 0 }
       this.#byStatus.set(status, series)
     }
     series.counts[bucketOf(seconds, boundsSeconds)]!++
@@ -55,6 +55,8 @@ export class RouteDurations {
  */
 export class RequestDurations {
   readonly #routes: RouteDurations[] = []
+  /** The buckets of all requests at the last sample. */
+  #sampled = emptyBuckets(boundsSeconds)
 
   /** The counters of one route; `route` is its path template. */
   of(method: string, route: string): RouteDurations {
@@ -63,16 +65,11 @@ export class RequestDurations {
     return durations
   }
 
-  /** The totals of all routes: requests by status and by its class, and by duration. */
-  totals(): {
-    byClass: number[]
-    byStatus: Map<number, number>
-    counts: number[]
-    boundsSeconds: readonly number[]
-  } {
+  /** Requests so far by the class of their status, and durations since the last sample: NaN without requests. */
+  sample() {
     const byClass = [0, 0, 0, 0, 0, 0]
     const byStatus = new Map<number, number>()
-    const counts = Array.from({ length: boundsSeconds.length + 1 }, () => 0)
+    const counts = emptyBuckets(boundsSeconds)
     for (const route of this.#routes) {
       route.each((status, own) => {
         let ofStatus = 0
@@ -84,7 +81,19 @@ export class RequestDurations {
         byStatus.set(status, (byStatus.get(status) ?? 0) + ofStatus)
       })
     }
-    return { byClass, byStatus, counts, boundsSeconds }
+    const sampled = this.#sampled
+    this.#sampled = counts
+    const since = counts.map((count, i) => count - sampled[i]!)
+    return {
+      requests_2xx: byClass[2]!,
+      requests_3xx: byClass[3]!,
+      requests_4xx: byClass[4]!,
+      requests_5xx: byClass[5]!,
+      requests_429: byStatus.get(429) ?? 0,
+      requests_503: byStatus.get(503) ?? 0,
+      request_p50_ms: 1000 * quantileOf(since, boundsSeconds, 0.5),
+      request_p99_ms: 1000 * quantileOf(since, boundsSeconds, 0.99),
+    }
   }
 
   text(): string {
@@ -92,6 +101,11 @@ export class RequestDurations {
     const lines = this.#routes.map(route => route.text(name)).join('')
     return `# HELP ${name} Time from the head of a request to its answer.\n# TYPE ${name} histogram\n${lines}`
   }
+}
+
+/** One bucket for each bound, and the one above all. */
+function emptyBuckets(bounds: readonly number[]): number[] {
+  return bounds.map(() => 0).concat(0)
 }
 
 /** The first bucket whose bound is not exceeded; the one after the last where all are. */
@@ -105,7 +119,7 @@ function bucketOf(seconds: number, bounds: readonly number[]): number {
  * The upper bound of the bucket that contains a quantile; the last bound for values above all bounds; NaN without
  * values.
  */
-export function quantileOf(counts: readonly number[], bounds: readonly number[], quantile: number): number {
+function quantileOf(counts: readonly number[], bounds: readonly number[], quantile: number): number {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return Number.NaN
   let below = 0
@@ -121,7 +135,7 @@ export class DurationWindow {
 
   constructor(boundsSeconds: readonly number[]) {
     this.#boundsSeconds = boundsSeconds
-    this.#counts = boundsSeconds.map(() => 0).concat(0)
+    this.#counts = emptyBuckets(boundsSeconds)
   }
 
   /** The number of durations ever observed. */
@@ -137,7 +151,7 @@ export class DurationWindow {
   /** The median and the 99th percentile in milliseconds since the last sample; NaN without observations. */
   sample(): { p50Ms: number; p99Ms: number } {
     const counts = this.#counts
-    this.#counts = counts.map(() => 0)
+    this.#counts = emptyBuckets(this.#boundsSeconds)
     const quantileMs = (quantile: number) => quantileOf(counts, this.#boundsSeconds, quantile) * 1000
     return { p50Ms: quantileMs(0.5), p99Ms: quantileMs(0.99) }
   }

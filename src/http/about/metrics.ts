@@ -34,12 +34,8 @@ export class Metrics {
 
   constructor() {
     this.contentType = this.#registry.contentType
-    this.#commits = new Histogram({
-      name: 'parley_commit_commands',
-      help: 'Commands in one commit.',
-      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-      registers: [this.#registry],
-    })
+    const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    this.#commits = this.histogram('parley_commit_commands', 'Commands in one commit.', sizes)
     this.#commitSeconds = this.histogram(
       'parley_commit_duration_seconds',
       'Time from the start of a commit to its end, what was tried again included.',

@@ -75,7 +75,6 @@ export interface HttpServerOptions {
   credentials: Credentials
   /** For health checks of the database. */
   sql: Sql
-  now: () => Date
   settings: HttpServerSettings
   metrics: Metrics
   /** Null where requests are not traced. */
