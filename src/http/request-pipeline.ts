@@ -1,12 +1,9 @@
 import type { Principal } from '../auth/principal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { Tracer } from '../lib/tracer.ts'
 import type { AdminDoor, Entry } from './admin/door.ts'
 import { chooseRepresentation, toAnswer, type RepresentationChoice } from './answer/representation.ts'
 import { authenticate } from '../auth/authentication.ts'
-import type { Credentials } from '../auth/credentials.ts'
 import { Bodies, hasBody, UnsupportedMediaType } from './request/body.ts'
 import { preflightHeaders } from './answer/cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './answer/download.ts'
@@ -63,36 +60,13 @@ interface RequestPipelineOptions extends HttpServerOptions {
  * answers with its reply or a refusal. Finishes every exchange that it begins.
  */
 export class RequestPipeline {
-  readonly #credentials: Credentials
-  readonly #log: Log
-  readonly #router: Router<Endpoint>
-  readonly #adminRouter: Router<Endpoint>
-  readonly #door: AdminDoor | null
-  readonly #proxyHeaders: ProxyHeaders
+  readonly #options: RequestPipelineOptions
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
-  readonly #tracer: Tracer | null
 
   constructor(options: RequestPipelineOptions) {
-    const {
-      router,
-      adminRouter,
-      door,
-      proxyHeaders,
-      signal,
-      credentials,
-      settings,
-      log,
-      tracer = null,
-      clock = systemClock,
-    } = options
-    this.#tracer = tracer
-    this.#credentials = credentials
-    this.#log = log
-    this.#router = router
-    this.#adminRouter = adminRouter
-    this.#door = door
-    this.#proxyHeaders = proxyHeaders
+    const { signal, settings, clock = systemClock } = options
+    this.#options = options
     this.#bodies = new Bodies({ deadlineMs: settings.bodyDeadlineMs, clock, signal })
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
   }
@@ -100,12 +74,13 @@ export class RequestPipeline {
   /** Does everything that needs the request itself, which is freed when this returns. */
   begin(exchange: Exchange): void {
     const { method, path, query } = exchange
+    const { router, adminRouter, proxyHeaders } = this.#options
     const admin = isAdminPath(path) ? this.#enter(exchange) : undefined
     if (admin === undefined && exchange.port === 'admin') throw NotFound()
     if (method === 'OPTIONS') return exchange.answer({ status: 204, headers: preflightHeaders })
     if (path.length + query.length > targetLimit) throw UriTooLong()
-    const router = admin !== undefined && admin.apiPath === null ? this.#adminRouter : this.#router
-    const match = router.find(method === 'HEAD' ? 'GET' : method, admin?.apiPath ?? path)
+    const routes = admin !== undefined && admin.apiPath === null ? adminRouter : router
+    const match = routes.find(method === 'HEAD' ? 'GET' : method, admin?.apiPath ?? path)
     if ('allowed' in match)
       throw match.allowed.length === 0 ? NotFound() : MethodNotAllowed({ allow: toAllow(match.allowed) })
 
@@ -121,9 +96,9 @@ export class RequestPipeline {
       source: kit || exchange.header('x-service-source'),
       choice: chooseRepresentation(exchange.header('prefer'), kit, query, isStream),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
-      origin: this.#proxyHeaders.originOf(exchange),
+      origin: proxyHeaders.originOf(exchange),
       admin,
-      address: this.#proxyHeaders.forwardedAddressOf(exchange),
+      address: proxyHeaders.forwardedAddressOf(exchange),
       conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
       upload: undefined,
     }
@@ -138,14 +113,15 @@ export class RequestPipeline {
   }
 
   #enter(exchange: Exchange): Entry {
-    if (this.#door === null || exchange.port === 'public') throw NotFound()
-    return this.#door.enter(exchange)
+    const { door } = this.#options
+    if (door === null || exchange.port === 'public') throw NotFound()
+    return door.enter(exchange)
   }
 
   #authenticate(exchange: Exchange, { route }: Endpoint, admin: Entry | undefined): Principal | Promise<Principal> {
     const { auth } = route
     if (admin === undefined || typeof auth !== 'string')
-      return authenticate(auth, exchange.header('authorization'), this.#credentials)
+      return authenticate(auth, exchange.header('authorization'), this.#options.credentials)
     // An HTML form can be submitted by any page.
     if (route.uploadLimitBytes !== undefined) throw UnsupportedMediaType()
     return admin.authenticate(auth)
@@ -200,10 +176,11 @@ export class RequestPipeline {
         admin,
       } satisfies RouteRequest<unknown, unknown, unknown> & { admin: Entry | undefined }
       const { span } = exchange
+      const { tracer } = this.#options
       const reply =
-        span === null || this.#tracer === null
+        span === null || !tracer
           ? endpoint.route.handle(request)
-          : this.#tracer.within(span, () => endpoint.route.handle(request))
+          : tracer.within(span, () => endpoint.route.handle(request))
       if (!(reply instanceof Promise)) return this.#answer(call, reply)
       reply.then(
         settled => this.#answer(call, settled),
@@ -218,7 +195,7 @@ export class RequestPipeline {
     const { exchange, choice, conditions } = call
     if (reply.body instanceof Download) {
       const { id: request_id, method, path } = exchange
-      const onCut = (error: Error) => this.#log.error({ request_id, method, path, error }, 'A download was cut')
+      const onCut = (error: Error) => this.#options.log.error({ request_id, method, path, error }, 'A download was cut')
       sendDownload(exchange, reply, reply.body, conditions, onCut).catch((error: unknown) =>
         this.refuse(exchange, error, call),
       )
@@ -237,10 +214,10 @@ export class RequestPipeline {
     const { method, path } = exchange
     const request = { request_id: exchange.id, method, path, source: call?.source ?? '' }
     try {
-      this.#send(toProblemAnswer(error, request, this.#log), exchange, call?.upload)
+      this.#send(toProblemAnswer(error, request, this.#options.log), exchange, call?.upload)
     } catch (bug) {
       // A problem that cannot be serialised is a bug of its own.
-      exchange.answer(toProblemAnswer(bug, request, this.#log))
+      exchange.answer(toProblemAnswer(bug, request, this.#options.log))
     }
   }
 
