@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts'
+import { pause, type Clock } from '../lib/clock.ts'
 
 /** A rest is no longer, however long its portion took: a node that stops waits for it. */
 const longestRestMs = 1_000
@@ -20,6 +20,6 @@ export async function inPortions(
     sum += count
     if (count < size || signal.aborted) return sum
     const tookMs = Math.min(longestRestMs, performance.now() - startedAt)
-    if (clock !== undefined) await new Promise<void>(resolve => clock.after(tookMs, resolve))
+    if (clock !== undefined) await pause(clock, tookMs)
   }
 }

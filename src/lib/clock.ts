@@ -59,13 +59,10 @@ export async function withTimeout<Result, Late>(
 
 /** Calls `run` repeatedly, each time `periodMs` after the last call has ended, until `signal` aborts. */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, run: () => Promise<void> | void): void {
-  if (signal.aborted) return
-  const cancel = clock.after(periodMs, async () => {
-    signal.removeEventListener('abort', cancel)
+  everyWhile(clock, periodMs, signal, async () => {
     await run()
-    every(clock, periodMs, signal, run)
-  })
-  signal.addEventListener('abort', cancel, { once: true })
+    return true
+  })()
 }
 
 /**

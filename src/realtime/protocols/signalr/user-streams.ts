@@ -1,7 +1,7 @@
 import type { AppEvent, Commit } from '../../../engine/event.ts'
 import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { AppState } from '../../../engine/state.ts'
-import type { Clock } from '../../../lib/clock.ts'
+import { pause, type Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { History } from '../../topics/history.ts'
 import type { Frame } from '../protocol.ts'
@@ -166,7 +166,7 @@ export class SignalRUserStreams {
         return await history.loadNames([event])
       } catch (error) {
         log.warn({ app: event.app_id, error }, 'The names in an event cannot be read; it is sent later')
-        await new Promise<void>(resolve => clock.after(retryMs, resolve))
+        await pause(clock, retryMs)
       }
     }
   }
