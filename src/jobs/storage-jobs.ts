@@ -5,10 +5,10 @@ import type { Job } from './jobs.ts'
 import { inPortions } from './portions.ts'
 
 /** Answers to a POST are kept for repetition this long. */
-const idempotencyHours = 24
+const idempotencyMs = 24 * 3_600_000
 
 /** And those to commands that one node asked of another: it repeats them within seconds, if at all. A guess. */
-const forwardedMinutes = 15
+const forwardedMs = 15 * 60_000
 
 /** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 1000
@@ -21,14 +21,19 @@ type KeptDays = Parameters<typeof dropPartitions>[1]
 
 /** What the database needs. Several nodes may do it at once. */
 export function storageJobs(sql: Sql, keep: KeptDays, now: () => Date): Job[] {
-  const inAll = (removeBatch: (sql: Sql, now: Date) => Promise<number>) => async (signal: AbortSignal) => {
+  const removeOlder = (remove: typeof removeStoredResults, keptMs: number) => async (signal: AbortSignal) => {
     const time = await earlierTime(sql, now())
-    return inPortions(batchSize, signal, () => removeBatch(sql, time))
+    const before = new Date(time.getTime() - keptMs)
+    return inPortions(batchSize, signal, () => remove(sql, before, batchSize))
   }
   return [
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, keep, now()) },
-    { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
-    { name: 'forget commands of other nodes', periodMs: 60_000, run: inAll(removeOldForwarded) },
+    { name: 'forget answers', periodMs: 60_000, run: removeOlder(removeStoredResults, idempotencyMs) },
+    {
+      name: 'forget commands of other nodes',
+      periodMs: 60_000,
+      run: removeOlder(removeForwardedKeys, forwardedMs),
+    },
   ]
 }
 
@@ -57,12 +62,4 @@ async function rotateEvents(sql: Sql, keep: KeptDays, now: Date): Promise<void> 
 export async function earlierTime(db: Db, now: Date): Promise<Date> {
   const [row] = await db<{ time: Date }[]>`select least(now(), ${now}) as time`
   return row!.time
-}
-
-function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
-  return removeStoredResults(sql, new Date(now.getTime() - idempotencyHours * 3_600_000), batchSize)
-}
-
-function removeOldForwarded(sql: Sql, now: Date): Promise<number> {
-  return removeForwardedKeys(sql, new Date(now.getTime() - forwardedMinutes * 60_000), batchSize)
 }
