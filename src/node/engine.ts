@@ -46,7 +46,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
     isShared: () => config.redisUrl !== null && !readLease.isHeld,
     memoryBytes: config.actorMemoryMb * 1024 * 1024,
     observe: metrics.observeCommit,
-    observeTime: metrics.observeCommitTime,
+    observeTime: ms => metrics.commitTimes.observe(ms / 1000),
   })
   globalCommands.onAppCreated(created => apps.adopt(created))
   teardown.add('mailboxes', () => apps.idle())

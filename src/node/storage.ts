@@ -39,7 +39,7 @@ export async function openStorage({ config, node, log, now, metrics, teardown, o
     connections: config.databaseConnections,
     statementTimeoutMs,
     idleTimeoutMs: backgroundIdleInTransactionMs,
-    waited: ms => metrics.observePoolWait(ms),
+    waited: ms => metrics.poolWaits.observe(ms / 1000),
   })
   teardown.add('connections', () => sql.end({ timeout: 5 }))
   await migrate(sql, log)

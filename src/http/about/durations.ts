@@ -127,14 +127,16 @@ function quantileOf(counts: readonly number[], bounds: readonly number[], quanti
   return bounds[at] ?? bounds.at(-1)!
 }
 
-/** A histogram of durations since the last sample, with bucket precision. An observation costs some nanoseconds. */
+/** A histogram of durations since the last sample, with bucket precision, beside `lasting` for all of them. */
 export class DurationWindow {
   readonly #boundsSeconds: readonly number[]
   #counts: number[]
   #total = 0
+  readonly #lasting: { observe(seconds: number): void } | undefined
 
-  constructor(boundsSeconds: readonly number[]) {
+  constructor(boundsSeconds: readonly number[], lasting?: { observe(seconds: number): void }) {
     this.#boundsSeconds = boundsSeconds
+    this.#lasting = lasting
     this.#counts = emptyBuckets(boundsSeconds)
   }
 
@@ -146,6 +148,7 @@ export class DurationWindow {
   observe(seconds: number): void {
     this.#counts[bucketOf(seconds, this.#boundsSeconds)]!++
     this.#total++
+    this.#lasting?.observe(seconds)
   }
 
   /** The median and the 99th percentile in milliseconds since the last sample; NaN without observations. */

@@ -23,28 +23,25 @@ export class Metrics {
   /** The number of group commits, and of the commands in them. */
   commits = 0
   commands = 0
-  /** Durations of commits and of waits for a connection, for samples. */
-  readonly commitTimes = new DurationWindow(waitSeconds)
-  readonly poolWaits = new DurationWindow(waitSeconds)
+  /** Durations of finished group commits. */
+  readonly commitTimes: DurationWindow
+  /** Times that queries waited for a connection. */
+  readonly poolWaits: DurationWindow
   readonly #registry = new Registry()
   #isWatched = false
   readonly #commits: Histogram
-  readonly #commitSeconds: Histogram
-  readonly #poolWaits: Histogram
 
   constructor() {
     this.contentType = this.#registry.contentType
     const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     this.#commits = this.histogram('parley_commit_commands', 'Commands in one commit.', sizes)
-    this.#commitSeconds = this.histogram(
+    this.commitTimes = this.#durations(
       'parley_commit_duration_seconds',
       'Time from the start of a commit to its end, what was tried again included.',
-      waitSeconds,
     )
-    this.#poolWaits = this.histogram(
+    this.poolWaits = this.#durations(
       'parley_database_wait_seconds',
       'Time that a query waited for a connection, of those that had to wait.',
-      waitSeconds,
     )
   }
 
@@ -65,16 +62,9 @@ export class Metrics {
     this.commands += commands
   }
 
-  /** Observes the duration of a finished group commit. */
-  readonly observeCommitTime = (ms: number): void => {
-    this.#commitSeconds.observe(ms / 1000)
-    this.commitTimes.observe(ms / 1000)
-  }
-
-  /** Observes the time that a query waited for a connection. */
-  observePoolWait(ms: number): void {
-    this.#poolWaits.observe(ms / 1000)
-    this.poolWaits.observe(ms / 1000)
+  /** A histogram that is sampled too. */
+  #durations(name: string, help: string): DurationWindow {
+    return new DurationWindow(waitSeconds, this.histogram(name, help, waitSeconds))
   }
 
   /** A value that rises and falls: waiting commands, open sessions. `label` names the keys of an object. */
