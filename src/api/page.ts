@@ -4,8 +4,7 @@ import { invalid } from '../lib/errors.ts'
 /** `true`, `false`, or the literal `null` for both. */
 export const Tristate = z.enum(['true', 'false', 'null'])
 
-const Flag = z.enum(['true', 'false'])
-export const QueryFlag = Flag.transform(text => text === 'true')
+export const QueryFlag = z.enum(['true', 'false']).transform(text => text === 'true')
 
 const whole = (least: number, most: number) =>
   z

@@ -1,7 +1,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
-import type { AdminDoor, Entry } from './admin/door.ts'
+import type { Entry } from './admin/door.ts'
 import { chooseRepresentation, toAnswer, type RepresentationChoice } from './answer/representation.ts'
 import { authenticate } from '../auth/authentication.ts'
 import { Bodies, hasBody, UnsupportedMediaType } from './request/body.ts'
@@ -48,8 +48,8 @@ interface RequestPipelineOptions extends HttpServerOptions {
   router: Router<Endpoint>
   /** The administration page's own routes, beside those of the API. */
   adminRouter: Router<Endpoint>
-  /** Null where administration is turned off. */
-  door: AdminDoor | null
+  /** Reads the facts of a request under /admin, or refuses it; null where administration is turned off. */
+  enterAdmin: ((exchange: Exchange) => Entry) | null
   proxyHeaders: ProxyHeaders
   /** Aborts when the server closes. */
   signal: AbortSignal
@@ -113,9 +113,9 @@ export class RequestPipeline {
   }
 
   #enter(exchange: Exchange): Entry {
-    const { door } = this.#options
-    if (door === null || exchange.port === 'public') throw NotFound()
-    return door.enter(exchange)
+    const { enterAdmin } = this.#options
+    if (enterAdmin === null || exchange.port === 'public') throw NotFound()
+    return enterAdmin(exchange)
   }
 
   #authenticate(exchange: Exchange, { route }: Endpoint, admin: Entry | undefined): Principal | Promise<Principal> {

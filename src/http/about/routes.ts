@@ -31,21 +31,19 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     handle: () => reply(200, version),
   })
 
-  const showStatus = route('GET /status', {
-    summary: 'Ask whether the service can serve',
-    auth: 'none',
-    replies: { 200: z.string() },
-    problems: [Overloaded, NodeIsDraining],
-    handle: () => answerReadiness(health),
-  })
-
-  const showReadiness = route('GET /ready', {
-    summary: 'Ask whether this node is to be sent requests: the same as /status, for balancers',
-    auth: 'none',
-    replies: { 200: z.string() },
-    problems: [Overloaded, NodeIsDraining],
-    handle: () => answerReadiness(health),
-  })
+  const showCondition = (endpoint: `GET ${string}`, summary: string) =>
+    route(endpoint, {
+      summary,
+      auth: 'none',
+      replies: { 200: z.string() },
+      problems: [Overloaded, NodeIsDraining],
+      async handle() {
+        const condition = await health.check()
+        if (condition === 'draining') throw NodeIsDraining()
+        if (condition === 'away') throw overloaded(2)
+        return reply(200, 'Ok')
+      },
+    })
 
   const showLiveness = route('GET /live', {
     summary: 'Ask whether this process runs: a supervisor starts one anew that does not answer',
@@ -73,19 +71,12 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
 
   const about = [
     showVersion,
-    showStatus,
-    showReadiness,
+    showCondition('GET /status', 'Ask whether the service can serve'),
+    showCondition('GET /ready', 'Ask whether this node is to be sent requests: the same as /status, for balancers'),
     showLiveness,
     showMetrics,
     showDescription,
     ...createReferenceRoutes(),
   ]
   return about
-}
-
-async function answerReadiness(health: Health) {
-  const condition = await health.check()
-  if (condition === 'draining') throw NodeIsDraining()
-  if (condition === 'away') throw overloaded(2)
-  return reply(200, 'Ok')
 }

@@ -49,18 +49,20 @@ const safeMethods = new Set(['GET', 'HEAD'])
 /**
  * Guards everything under /admin, where a cookie authenticates, which browsers attach to requests of any page. So the
  * request must come from the page itself, by its origin, and one that changes something must also have a header that
- * pages of other origins cannot set: it would take a preflight, which is refused.
+ * pages of other origins cannot set: it would take a preflight, which is refused. The returned function reads the facts
+ * of a request: 403 for addresses that are not allowed, and for preflights.
  */
-export class AdminDoor {
-  readonly #options: DoorOptions
-
-  constructor(options: DoorOptions) {
-    this.#options = options
+export function guardAdmin({ proxyHeaders, sessions, isAllowed }: DoorOptions): (exchange: Exchange) => Entry {
+  const authenticate = (auth: Auth, cookie: string | null, path: string) => {
+    // Under the API's paths every operation needs a session, even where it needs no credential elsewhere.
+    if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
+    if (cookie === null) throw Unauthorized()
+    const principal = sessions.find(cookie)
+    return principal instanceof Promise
+      ? principal.then(found => requirePrincipal(auth, found))
+      : requirePrincipal(auth, principal)
   }
-
-  /** Reads its facts from a request. 403 for addresses that are not allowed, and for preflights. */
-  enter(exchange: Exchange): Entry {
-    const { proxyHeaders, isAllowed } = this.#options
+  return exchange => {
     if (!isAllowed(proxyHeaders.forwardedAddressOf(exchange) ?? exchange.address)) throw AddressNotAllowed()
     if (exchange.method === 'OPTIONS') throw OtherOrigin()
     const ownOrigin = proxyHeaders.ownOriginOf(exchange)
@@ -81,18 +83,8 @@ export class AdminDoor {
       acceptEncoding: exchange.header('accept-encoding'),
       authenticate: auth => {
         if (!isSafe && !(isOwn && isMarked)) throw OtherOrigin()
-        return this.#authenticate(auth, cookie, path)
+        return authenticate(auth, cookie, path)
       },
     }
-  }
-
-  #authenticate(auth: Auth, cookie: string | null, path: string): Principal | Promise<Principal> {
-    // Under the API's paths every operation needs a session, even where it needs no credential elsewhere.
-    if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
-    if (cookie === null) throw Unauthorized()
-    const principal = this.#options.sessions.find(cookie)
-    return principal instanceof Promise
-      ? principal.then(found => requirePrincipal(auth, found))
-      : requirePrincipal(auth, principal)
   }
 }

@@ -15,14 +15,9 @@ export class AccessLog {
   readonly #oneIn: number
   #count = 0
 
-  /** Null where nothing is logged, so that a request costs nothing. */
-  static create(logging: AccessLogging, log: Log): AccessLog | null {
-    return logging === 'off' ? null : new AccessLog(log, logging === 'all' ? 1 : sampledOneIn)
-  }
-
-  private constructor(log: Log, oneIn: number) {
+  constructor(logging: Exclude<AccessLogging, 'off'>, log: Log) {
     this.#log = log
-    this.#oneIn = oneIn
+    this.#oneIn = logging === 'all' ? 1 : sampledOneIn
   }
 
   add({ id, method, durations, startedAt }: Exchange, status: number): void {

@@ -11,7 +11,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from '../about/health.ts'
 import { createAboutRoutes } from '../about/routes.ts'
-import { AdminDoor, type CookieReader } from '../admin/door.ts'
+import { guardAdmin, type CookieReader } from '../admin/door.ts'
 import { AdminPage } from '../admin/page.ts'
 import { createPageRoutes } from '../admin/page-routes.ts'
 import { adminHeaders } from '../admin/policy.ts'
@@ -143,7 +143,7 @@ export class HttpServer implements ExchangeHost {
     this.#proxyHeaders = new ProxyHeaders({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
     this.#quietMs = settings.quietMs
-    this.#accessLog = AccessLog.create(settings.accessLogging, options.log)
+    this.#accessLog = settings.accessLogging === 'off' ? null : new AccessLog(settings.accessLogging, options.log)
     for (const uws of [this.uws, this.#adminUws]) {
       uws?.filter((_, change) => {
         this.#connections += change
@@ -166,10 +166,10 @@ export class HttpServer implements ExchangeHost {
       ...options,
       router: toRouter([...routes, ...webSockets.map(upgradeOnly), ...about]),
       adminRouter: toRouter([...adminRoutes, ...pageRoutes]),
-      door:
+      enterAdmin:
         admin === null
           ? null
-          : new AdminDoor({
+          : guardAdmin({
               proxyHeaders: this.#proxyHeaders,
               sessions: options.adminSessions,
               isAllowed: admin.allow.length === 0 ? () => true : rangeCheck(admin.allow),
@@ -212,11 +212,6 @@ export class HttpServer implements ExchangeHost {
   ipOf(res: HttpResponse, req: HttpRequest): string {
     const forwarded = this.#proxyHeaders.forwardedAddressOf({ header: name => req.getHeader(name) })
     return forwarded ?? toAddress(Buffer.from(res.getRemoteAddress()))
-  }
-
-  /** The URL for clients on this machine; without its port before `listen`. */
-  get url(): string {
-    return this.#proxyHeaders.fallback
   }
 
   /** The URL of the administration page on this machine; null where it is turned off, and before `listen`. */
