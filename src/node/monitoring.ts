@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { announceArrival } from '../engine/nodes/arrival.ts'
+import { announceArrival } from '../engine/nodes/read-lease.ts'
 import { withTimeout, type Clock } from '../lib/clock.ts'
 import { readDisk } from '../monitoring/disk.ts'
 import type { ReadFigures } from '../monitoring/figures.ts'

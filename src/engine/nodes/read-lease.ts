@@ -1,3 +1,6 @@
+import type { Bus } from '../../cluster/bus.ts'
+import { withTimeout, type Clock } from '../../lib/clock.ts'
+
 /**
  * How long a query that found no other node counts. A guess: three of these queries, which are made each second, so that
  * the lease does not lapse where one is late.
@@ -11,8 +14,8 @@ export const leaseMs = 3_000
  *
  * A node that starts registers in the database first, and commits to no app before every other node has revoked its own
  * lease, or leases that were renewed before have ended (see `announceArrival`). A node that stops removes its
- * registration after its last commit. So while a node holds the lease, no other node commits. The clock is monotonic; a virtual machine that is paused with its clock may serve what
- * memory had, until the next query a second later.
+ * registration after its last commit. So while a node holds the lease, no other node commits. The clock is monotonic; a
+ * virtual machine that is paused with its clock may serve what memory had, until the next query a second later.
  */
 export class ReadLease {
   readonly #nowMs: () => number
@@ -37,4 +40,42 @@ export class ReadLease {
     this.#revokedAtMs = this.#nowMs()
     this.#endsAtMs = Number.NEGATIVE_INFINITY
   }
+}
+
+/** The message of a node that starts. The other nodes answer with their ids on its own channel. */
+interface Arrival {
+  node: string
+}
+
+const arrivalChannel = 'arrival'
+const channelOf = (node: string) => `heard:${node}`
+
+/** More than clocks can differ within a lease. */
+const marginMs = 100
+
+/** Ends this node's lease when another node starts. */
+export function revokeOnArrival(lease: ReadLease, bus: Bus, node: string): void {
+  bus.subscribe(arrivalChannel, message => {
+    const { node: other } = message as Arrival
+    if (other === node) return
+    lease.revoke()
+    bus.publish(channelOf(other), { node } satisfies Arrival)
+  })
+}
+
+/**
+ * Resolves when none of the other nodes holds a lease that it was given before this node registered: each has answered,
+ * or as much time has passed as a lease lasts, for nodes that were killed or do not hear.
+ */
+export async function announceArrival(others: readonly string[], bus: Bus, node: string, clock: Clock): Promise<void> {
+  if (others.length === 0) return
+  const silent = new Set(others)
+  const heard = Promise.withResolvers<void>()
+  const end = bus.subscribe(channelOf(node), message => {
+    silent.delete((message as Arrival).node)
+    if (silent.size === 0) heard.resolve()
+  })
+  bus.publish(arrivalChannel, { node } satisfies Arrival)
+  await withTimeout(heard.promise, { clock, timeoutMs: leaseMs + marginMs, onTimeout: () => {} })
+  end()
 }
