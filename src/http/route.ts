@@ -115,15 +115,13 @@ export interface Contract extends Terms {
   path: string
 }
 
-/** A route as the HTTP server sees it. */
-export interface Route extends Contract {
-  handle: (request: RouteRequest<unknown, unknown, unknown>) => Reply | Promise<Reply>
-}
-
 /** A route whose handler gets services, which the HTTP server does not know. */
 export interface ServedRoute<Services> extends Contract {
   handle: (request: RouteRequest<unknown, unknown, unknown>, services: Services) => Reply | Promise<Reply>
 }
+
+/** A route as the HTTP server sees it. */
+export type Route = ServedRoute<void>
 
 /**
  * Returns the function that declares endpoints, such as `GET /api/apps/{app}`, whose handlers get `Services`. The types

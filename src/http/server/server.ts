@@ -107,7 +107,7 @@ export class HttpServer implements ExchangeHost {
   readonly uws: TemplatedApp
   /** The app of administration on a port of its own. */
   readonly #adminUws: TemplatedApp | null
-  readonly #adminSettings: AdminSettings | null
+  readonly #settings: HttpServerSettings
   readonly #native: typeof import('uWebSockets.js')
   readonly #cors: Cors
   readonly #proxyHeaders: ProxyHeaders
@@ -115,7 +115,6 @@ export class HttpServer implements ExchangeHost {
   /** Requests without a route share one histogram: clients could invent any number of methods and paths. */
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
-  readonly #quietMs: number
   readonly #requestIds = new RequestIds()
   readonly #tracer: Tracer | null
   readonly #accessLog: AccessLog | null
@@ -135,14 +134,13 @@ export class HttpServer implements ExchangeHost {
     this.#native = native
     this.#tracer = options.tracer ?? null
     this.uws = createApp(native, settings.tls)
+    this.#settings = settings
     const { admin } = settings
-    this.#adminSettings = admin
     this.#adminUws = admin === null || admin.port === null ? null : createApp(native, settings.tls)
     this.#cors = new Cors(settings.corsOrigins)
     const scheme = settings.tls === null ? 'http' : 'https'
     this.#proxyHeaders = new ProxyHeaders({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
-    this.#quietMs = settings.quietMs
     this.#accessLog = settings.accessLogging === 'off' ? null : new AccessLog(settings.accessLogging, options.log)
     for (const uws of [this.uws, this.#adminUws]) {
       uws?.filter((_, change) => {
@@ -188,10 +186,11 @@ export class HttpServer implements ExchangeHost {
     this.#listening.push(listening)
     const base = this.#proxyHeaders.fallback
     this.#proxyHeaders.fallback = `${base}:${portOf(this.#native, listening)}`
-    if (this.#adminSettings !== null) this.#adminUrl = `${this.#proxyHeaders.fallback}/admin`
+    const { admin } = this.#settings
+    if (admin !== null) this.#adminUrl = `${this.#proxyHeaders.fallback}/admin`
     if (this.#adminUws !== null) {
       serve(this.#adminUws, 'admin')
-      const opened = await openPort(this.#adminUws, this.#adminSettings!.port!, this.#adminSettings!.host)
+      const opened = await openPort(this.#adminUws, admin!.port!, admin!.host)
       this.#listening.push(opened)
       this.#adminUrl = `${base}:${portOf(this.#native, opened)}/admin`
     }
@@ -282,7 +281,7 @@ export class HttpServer implements ExchangeHost {
     const endsAt = performance.now() + deadlineMs
     let quietTurns = 0
     while (performance.now() < endsAt && quietTurns < 3) {
-      const quietAt = this.#lastRequestAt + this.#quietMs
+      const quietAt = this.#lastRequestAt + this.#settings.quietMs
       const waitMs = this.#open > 0 ? endsAt - performance.now() : Math.min(quietAt, endsAt) - performance.now()
       if (this.#connections > 0 && waitMs > 0) await this.#pause(Math.min(waitMs, checkMs))
       else await nextTurn()
