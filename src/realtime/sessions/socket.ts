@@ -33,8 +33,6 @@ export interface UpgradeRequest {
   readonly protocol: string
   /** Null where the first frame will bring it. */
   readonly token: string | null
-  readonly key: string
-  readonly extensions: string
 }
 
 /** The HTTP server, which does not listen yet. */
@@ -123,16 +121,16 @@ function upgrade(
 ): void {
   try {
     if (!isClearlyFramed(req)) throw AmbiguousRequest()
-    const { codec, protocol, token, key, extensions } = endpoint.readUpgrade(req)
+    const { codec, protocol, token } = endpoint.readUpgrade(req)
     admission.requireCapacity(token === null)
     const principal = token === null ? null : admission.authenticate(token)
     // The refusal is sent when the socket is open; if that fails, there is no client left.
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>(
       { session: { codec, origin: server.originOf(req), ip: server.ipOf(res, req), principal } },
-      key,
+      req.getHeader('sec-websocket-key'),
       protocol,
-      extensions,
+      req.getHeader('sec-websocket-extensions'),
       context,
     )
   } catch (error) {
@@ -166,11 +164,6 @@ function openWhenKnown(
 /** The token in the Authorization header (RFC 6750); null if there is none. */
 export function bearerIn(req: HttpRequest): string | null {
   return /^bearer +(\S+)$/i.exec(req.getHeader('authorization'))?.[1] ?? null
-}
-
-/** The headers that every upgrade request has (RFC 6455 section 4.1). */
-export function readUpgradeHeaders(req: HttpRequest): Pick<UpgradeRequest, 'key' | 'extensions'> {
-  return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
 }
 
 function openingOf(socket: WebSocket<UserData>): Opening {

@@ -8,7 +8,7 @@ import { Incoming, pong, refusal, welcome } from '../frames.ts'
 import { findCodec, withScalars, type Codec } from '../protocol.ts'
 import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
-import { bearerIn, readUpgradeHeaders, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
+import { bearerIn, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
 
 export const path = '/api/realtime'
@@ -58,7 +58,6 @@ export class Native implements WebSocketEndpoint {
       codec,
       protocol: offered.length === 0 ? '' : codec.protocol,
       token: bearerIn(req) ?? subprotocol ?? (req.getQuery('access_token') || null),
-      ...readUpgradeHeaders(req),
     }
   }
 

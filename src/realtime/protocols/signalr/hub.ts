@@ -8,7 +8,7 @@ import type { Admission } from '../../sessions/admission.ts'
 import type { FanOut } from '../../fan-out.ts'
 import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
-import { bearerIn, readUpgradeHeaders, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
+import { bearerIn, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
 import { readName, type Name } from './names.ts'
 import type { Online } from './online.ts'
@@ -67,7 +67,7 @@ export class Hub implements WebSocketEndpoint {
     const token = bearerIn(req) ?? (req.getQuery('access_token') || null)
     if (token === null) throw TokenMissing()
     // Until the handshake chooses a protocol.
-    return { codec: jsonHub, protocol: '', token, ...readUpgradeHeaders(req) }
+    return { codec: jsonHub, protocol: '', token }
   }
 
   /**
