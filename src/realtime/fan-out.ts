@@ -149,17 +149,12 @@ export class FanOut {
     if (this.hasSubscribers(app)) this.#topics.get(app)!.broadcastEphemeral(frame)
   }
 
-  /** True where a subscriber on this node asks to see agents at work in the app. */
-  seesAgents(app: number): boolean {
-    return this.#agentAudiences.has(app)
-  }
-
   /**
    * Sends a frame about an agent at work to the live subscribers that asked for these. It has no history: a client with
    * a backlog misses it.
    */
   showAgents(app: number, frame: Frame): void {
-    if (!this.seesAgents(app)) return
+    if (!this.#agentAudiences.has(app)) return
     const sessions: Session[] = []
     for (const { wantsAgents, stage, session } of this.#topics.get(app)?.subscriptions ?? []) {
       if (wantsAgents && stage === 'live' && session.bufferedBytes < volatileBytes) sessions.push(session)

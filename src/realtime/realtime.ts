@@ -74,7 +74,6 @@ export class Realtime {
   readonly #userStreams: SignalRUserStreams
   readonly #unloadedApps: UnloadedAppNotifier
   readonly #closed = new AbortController()
-  readonly #buffers: ReplayBuffers
   readonly #admission: Admission
   #onAgentAudience: (app: number, isThere: boolean) => void = () => {}
   #uws: TemplatedApp | null = null
@@ -83,7 +82,6 @@ export class Realtime {
     const { apps, globalCommands, sharedLog, credentials, typing, settings } = options
     const history = new History(options)
     this.#options = options
-    this.#buffers = new ReplayBuffers(settings.replayBufferBytes)
     this.#sessions = new Sessions({
       ...options,
       clientOrigins: new ClientOrigins(options.fallbackOrigin),
@@ -100,7 +98,7 @@ export class Realtime {
       ...options,
       history,
       agentAudience: (app, isThere) => this.#onAgentAudience(app, isThere),
-      buffers: this.#buffers,
+      buffers: new ReplayBuffers(settings.replayBufferBytes),
       publish: (topic, bytes, isBinary) => this.#publish(topic, bytes, isBinary),
       replayBytes: settings.replayBytes,
     })
@@ -131,18 +129,12 @@ export class Realtime {
       hubSessions: this.#sessions.ofHub,
       users: this.#sessions.users.size,
       topics: this.#fanOut.size,
-      replayBufferBytes: this.#buffers.bytes,
     }
   }
 
   /** The sessions of this node that match, newest first, at most `limit`. */
   listSessions(filter: SessionFilter, limit: number): SessionPage {
     return listSessions(this.#sessions, filter, limit)
-  }
-
-  /** True where a subscriber on this node asks to see agents at work in the app. */
-  seesAgents(app: number): boolean {
-    return this.#fanOut.seesAgents(app)
   }
 
   /** Sends a frame about an agent at work to the subscribers that ask for these. It has no history. */
