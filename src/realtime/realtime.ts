@@ -30,6 +30,7 @@ import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocols/protocol.ts'
 import { listSessions, type SessionFilter, type SessionPage } from './sessions/session-list.ts'
 import { serve, type RealtimeServer } from './sessions/socket.ts'
+import type { Publish } from './topics/app-topic.ts'
 import { ReplayBuffers } from './topics/replay-buffer.ts'
 import { broadcastTyping } from './typing-broadcaster.ts'
 
@@ -77,6 +78,7 @@ export class Realtime {
   readonly #admission: Admission
   #onAgentAudience: (app: number, isThere: boolean) => void = () => {}
   #uws: TemplatedApp | null = null
+  readonly #publish: Publish = (topic, bytes, isBinary) => void this.#uws?.publish(topic, bytes, isBinary)
 
   constructor(options: RealtimeOptions) {
     const { apps, globalCommands, sharedLog, credentials, typing, settings } = options
@@ -87,19 +89,13 @@ export class Realtime {
       clientOrigins: new ClientOrigins(options.fallbackOrigin),
       totalBacklogBytes: settings.totalBacklogBytes,
     })
-    this.#admission = new Admission({
-      authenticate: options.authenticate,
-      expiryOf: principal => credentials.expiryOf(principal),
-      sessions: this.#sessions,
-      limits: settings,
-      now: () => options.clock.now(),
-    })
+    this.#admission = new Admission({ ...options, sessions: this.#sessions })
     this.#fanOut = new FanOut({
       ...options,
       history,
       agentAudience: (app, isThere) => this.#onAgentAudience(app, isThere),
       buffers: new ReplayBuffers(settings.replayBufferBytes),
-      publish: (topic, bytes, isBinary) => this.#publish(topic, bytes, isBinary),
+      publish: this.#publish,
       replayBytes: settings.replayBytes,
     })
     this.#userTopic = new UserTopic({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
@@ -181,20 +177,17 @@ export class Realtime {
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
   attach(server: RealtimeServer): void {
-    const { settings, clock, log } = this.#options
-    const { signal } = this.#closed
-    const userStreams = this.#userStreams
-    const sessions = this.#sessions
-    const fanOut = this.#fanOut
-    const admission = this.#admission
-    const now = () => clock.now()
-    const native = new Native({ admission, sessions, fanOut, settings, now, log })
-    const online = new Online({ ...this.#options, userStreams, signal })
-    const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
-    const hub = new Hub({ ...this.#options, admission, sessions, fanOut, userStreams, online, publish, signal })
-    for (const endpoint of [native, hub]) {
-      serve(endpoint, { server, sessions, fanOut, admission, settings, now })
+    const parts = {
+      ...this.#options,
+      admission: this.#admission,
+      sessions: this.#sessions,
+      fanOut: this.#fanOut,
+      userStreams: this.#userStreams,
+      publish: this.#publish,
+      signal: this.#closed.signal,
     }
+    const hub = new Hub({ ...parts, online: new Online(parts) })
+    for (const endpoint of [new Native(parts), hub]) serve(endpoint, { ...parts, server })
     this.#uws = server.uws
   }
 
@@ -205,10 +198,6 @@ export class Realtime {
     this.#userTopic.close()
     this.#sessions.close()
     this.#uws = null
-  }
-
-  #publish(topic: string, bytes: Uint8Array, isBinary: boolean): void {
-    this.#uws?.publish(topic, bytes, isBinary)
   }
 
   /** Handles the first event of an app that was created on this node, which is usually still in memory. */

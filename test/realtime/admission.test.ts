@@ -25,10 +25,10 @@ function openDoor() {
   })
   const admission = new Admission({
     authenticate: () => ann,
-    expiryOf: () => ends.at,
+    credentials: { expiryOf: () => ends.at },
     sessions,
-    limits: { ...realtimeDefaults, sessions: 100, unauthenticatedSessions: 2, userSessions: 100 },
-    now: () => clock.now(),
+    settings: { ...realtimeDefaults, sessions: 100, unauthenticatedSessions: 2, userSessions: 100 },
+    clock,
   })
   const connect = () => {
     const session = new Session(

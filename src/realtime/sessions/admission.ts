@@ -1,4 +1,6 @@
+import type { Credentials } from '../../auth/credentials.ts'
 import type { Principal } from '../../auth/principal.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { TokenBuckets } from '../../lib/token-buckets.ts'
 import { overloaded, Problem, problem } from '../../lib/errors.ts'
 import type { Sessions } from './sessions.ts'
@@ -7,20 +9,13 @@ import type { RealtimeSettings } from '../settings.ts'
 export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
 const TokenEnded = problem(401, 'unauthorized', 'The access token is no longer valid.')
 
-type Limits = Pick<
-  RealtimeSettings,
-  'sessions' | 'unauthenticatedSessions' | 'userSessions' | 'subscriptions' | 'userBytesPerSecond'
->
-
 export interface AdmissionParts {
   /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
   authenticate: (token: string) => Principal | Promise<Principal>
-  /** When the principal's credential expires, in milliseconds since 1970; 0 where it has. */
-  expiryOf: (principal: Principal) => number
+  credentials: Pick<Credentials, 'expiryOf'>
   sessions: Sessions
-  /** The limits on sessions (in all, unauthenticated, of one user) and on the bytes that a user may send. */
-  limits: Limits
-  now: () => number
+  settings: RealtimeSettings
+  clock: Clock
 }
 
 /** The cost of a frame beside its bytes: even an empty one has to be read and answered. A guess. */
@@ -40,20 +35,21 @@ export class Admission {
   #isClosed = false
 
   constructor(parts: AdmissionParts) {
-    const { userSessions, subscriptions, userBytesPerSecond } = parts.limits
+    const { userSessions, subscriptions, userBytesPerSecond } = parts.settings
     this.#parts = parts
     this.#bytes = new TokenBuckets({
       perSecond: userBytesPerSecond,
       burst: Math.max(leastBurstBytes, userSessions * subscriptions * subscriptionBytes),
-      now: parts.now,
+      now: () => parts.clock.now(),
     })
   }
 
   /** 503 where there is no room for another connection, or for another unauthenticated one. */
   requireCapacity(isUnauthenticated: boolean): void {
-    const { sessions, limits } = this.#parts
-    const isFull = this.#isClosed || sessions.size >= limits.sessions
-    if (isFull || (isUnauthenticated && sessions.unauthenticated >= limits.unauthenticatedSessions)) throw overloaded(5)
+    const { sessions, settings } = this.#parts
+    const isFull = this.#isClosed || sessions.size >= settings.sessions
+    if (isFull || (isUnauthenticated && sessions.unauthenticated >= settings.unauthenticatedSessions))
+      throw overloaded(5)
   }
 
   /** Admits no further session. */
@@ -84,14 +80,15 @@ export class Admission {
 
   /** 429 above the user's limit; `coming`: the user's sessions that are about to open. */
   requireUserCapacity({ user }: Principal, coming: number): void {
-    const { sessions, limits } = this.#parts
-    if (sessions.of(user).size + coming >= limits.userSessions) throw TooManySessions()
+    const { sessions, settings } = this.#parts
+    if (sessions.of(user).size + coming >= settings.userSessions) throw TooManySessions()
   }
 
   /** The time when a session must end that continues with a new token. 401 where the token has expired. */
   renew(principal: Principal): number {
-    const expiresAt = this.#parts.expiryOf(principal)
-    if (expiresAt <= this.#parts.now()) throw TokenEnded()
+    const { credentials, clock } = this.#parts
+    const expiresAt = credentials.expiryOf(principal)
+    if (expiresAt <= clock.now()) throw TokenEnded()
     return expiresAt
   }
 

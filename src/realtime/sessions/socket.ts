@@ -3,6 +3,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { ClientOrigin } from './client-origins.ts'
 import { AmbiguousRequest, isClearlyFramed } from '../../http/request/head.ts'
 import type { HttpServer } from '../../http/server/server.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
 import type { Codec } from '../protocols/protocol.ts'
@@ -44,7 +45,7 @@ export interface SocketParts {
   fanOut: FanOut
   admission: Admission
   settings: RealtimeSettings
-  now: () => number
+  clock: Clock
 }
 
 /** The user data of a socket. uWebSockets.js copies its members, so there is only one. */
@@ -64,7 +65,7 @@ interface Opening {
 
 /** Opens a WebSocket endpoint. No other file uses the WebSockets of uWebSockets.js. */
 export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
-  const { server, sessions, fanOut, settings, now } = parts
+  const { server, sessions, fanOut, settings, clock } = parts
   const budget = { bytes: 0 }
   server.uws.ws<UserData>(endpoint.path, {
     maxPayloadLength: settings.frameBytes,
@@ -79,7 +80,7 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
       const { codec, origin, ip, principal } = openingOf(socket)
       // An origin of its own until the session is open: nothing is published to it before.
       const clientOrigin = new ClientOrigin(origin, 0)
-      const since = now()
+      const since = clock.now()
       const start = { codec, clientOrigin, kind: endpoint.kind, ip, since }
       const session = new Session(socket, start, since + settings.helloTimeoutMs)
       sessions.add(session)

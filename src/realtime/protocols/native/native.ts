@@ -1,5 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js'
 import type { Principal } from '../../../auth/principal.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { BadRequest, Forbidden, Problem, problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Admission } from '../../sessions/admission.ts'
@@ -27,7 +28,7 @@ export interface NativeParts {
   sessions: Sessions
   fanOut: FanOut
   settings: RealtimeSettings
-  now: () => number
+  clock: Clock
   log: Log
 }
 
@@ -67,7 +68,7 @@ export class Native implements WebSocketEndpoint {
    */
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
-    if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
+    if (!session.admits(this.#parts.clock.now(), framesPerSecond, framesPerSecond + subscriptions)) {
       return this.#endWith(session, TooManyFrames())
     }
     const { user } = session
@@ -129,7 +130,7 @@ export class Native implements WebSocketEndpoint {
   #greet(session: Session): void {
     const { state, codec } = session
     if (state.state !== 'open') return
-    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, this.#parts.now()))
+    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, this.#parts.clock.now()))
   }
 
   #subscribe(session: Session, { app_id, after, agents, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {

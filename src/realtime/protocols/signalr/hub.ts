@@ -10,6 +10,7 @@ import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts
 import type { Sessions } from '../../sessions/sessions.ts'
 import { bearerIn, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
+import type { Publish } from '../../topics/app-topic.ts'
 import { readName, type Name } from './names.ts'
 import type { Online } from './online.ts'
 import { hubCodecs, jsonHub, readHandshake, toHandshakeAnswer, type HubCodec, type HubMessage } from './records.ts'
@@ -26,7 +27,7 @@ export interface HubParts {
   userStreams: SignalRUserStreams
   online: Online
   events: EventTypes
-  publish: (topic: string, bytes: Uint8Array, isBinary: boolean) => void
+  publish: Publish
   settings: RealtimeSettings
   signal: AbortSignal
   clock: Clock
