@@ -55,34 +55,33 @@ export function writeFrame(frame: unknown, scalars: Scalars, origin: string): st
   return writeJson(frame, scalars).replaceAll(anyOrigin, origin)
 }
 
-const json = (scalars: Scalars): NativeCodec => ({
-  protocol: 'json',
-  scalars,
-  isBinary: false,
-  isPerUser: false,
-  encode: (frame, origin = anyOrigin) => Buffer.from(writeFrame(frame, scalars, origin)),
-  decode(message, isBinary) {
-    if (isBinary) throw new TypeError('This protocol has text frames')
-    return JSON.parse(Buffer.from(message).toString())
-  },
-  topic: app => `a${app}:json:${scalars}`,
-})
+function native(protocol: 'json' | 'msgpack', scalars: Scalars): NativeCodec {
+  const isBinary = protocol === 'msgpack'
+  return {
+    protocol,
+    scalars,
+    isBinary,
+    isPerUser: false,
+    encode(frame, origin = anyOrigin) {
+      const json = writeFrame(frame, scalars, origin)
+      // By way of JSON, so that dropping, quoting and rounding is decided in one place for both protocols.
+      return isBinary ? packPlain(JSON.parse(json)) : Buffer.from(json)
+    },
+    decode(message, isBinaryMessage) {
+      if (isBinaryMessage !== isBinary) throw new TypeError(`This protocol has ${isBinary ? 'binary' : 'text'} frames`)
+      const bytes = Buffer.from(message)
+      return isBinary ? unpackPlain(bytes) : JSON.parse(bytes.toString())
+    },
+    topic: app => `a${app}:${protocol}:${scalars}`,
+  }
+}
 
-const msgpack = (scalars: Scalars): NativeCodec => ({
-  protocol: 'msgpack',
-  scalars,
-  isBinary: true,
-  isPerUser: false,
-  // Encoded by way of JSON, so that dropping, quoting and rounding is decided in one place for both protocols.
-  encode: (frame, origin = anyOrigin) => packPlain(JSON.parse(writeFrame(frame, scalars, origin))),
-  decode(message, isBinary) {
-    if (!isBinary) throw new TypeError('This protocol has binary frames')
-    return unpackPlain(Buffer.from(message))
-  },
-  topic: app => `a${app}:msgpack:${scalars}`,
-})
-
-const codecs = [json('string'), json('number'), msgpack('string'), msgpack('number')]
+const codecs = [
+  native('json', 'string'),
+  native('json', 'number'),
+  native('msgpack', 'string'),
+  native('msgpack', 'number'),
+]
 
 /** Undefined for an unknown protocol. */
 export function findCodec(protocol: string, scalars: Scalars): NativeCodec | undefined {
