@@ -1,9 +1,5 @@
 import { NotFound, overloaded } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import type { Tracer } from '../lib/tracer.ts'
-import type { Sql } from '../postgres/sql.ts'
 import type { AppActor, PendingCommand } from './app-actor.ts'
-import type { EventTypes } from './catch-up.ts'
 import type { AnyCommand, Command } from './command.ts'
 import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import { ReplyQueue, type Reply } from './commit/reply-queue.ts'
@@ -17,13 +13,10 @@ import type { AppState } from './state.ts'
 
 export interface AppsOptions
   extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard' | 'replies'> {
-  sql: Sql
-  events: EventTypes
   /** Commands that may wait in all mailboxes together; more are refused with 503. */
   totalLimit: number
   /** True where other nodes may write to the same database: each read of an app then asks PostgreSQL for its head rev. */
   isShared(): boolean
-  log: Log
 }
 
 /** Called when an app gets its first pin or loses its last, and after each commit of this node. */
@@ -47,7 +40,6 @@ export class Apps {
   readonly #options: AppsOptions
   readonly #replies = new ReplyQueue()
   readonly #committer: Committer
-  readonly #tracer: Tracer | null
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
   /** Brings states in memory up to the commits of other nodes. */
@@ -57,10 +49,11 @@ export class Apps {
 
   constructor(options: AppsOptions) {
     this.#options = options
-    this.#tracer = options.tracer ?? null
     this.#actors = new Registry({
       ...options,
-      loaded: actor => this.#loaded(actor),
+      loaded: ({ id, state }) => {
+        if (this.#actors.isPinned(id)) this.#publish(state, [])
+      },
       pinned: app => this.#watcher?.onFollowed(app),
       unpinned: app => this.#watcher?.onUnfollowed(app),
     })
@@ -72,10 +65,8 @@ export class Apps {
       replies: this.#replies,
     })
     this.remoteCommits = new RemoteCommits({
-      sql: options.sql,
-      events: options.events,
+      ...options,
       actors: this.#actors,
-      log: options.log,
       publish: (state, events) => this.#publish(state, events),
       discard: actor => this.#discard(actor),
       forget: actor => this.#forget(actor),
@@ -132,9 +123,9 @@ export class Apps {
     // Not `async`: every write passes here, and each would take two more promises.
     return new Promise<Result>((resolve, reject) => {
       const pending = { command, input, by, idempotencyKey, resolve, reject } as unknown as PendingCommand
-      if (this.#tracer !== null) pending.span = this.#tracer.current()
+      const { tracer, userCache } = this.#options
+      if (tracer) pending.span = tracer.current()
       // A command reads the caller from memory, for apps that are open to everyone or to a directory.
-      const { userCache } = this.#options
       if (by.kind !== 'user' || userCache.find(by.user) !== undefined) put(pending)
       else
         userCache.get(by.user).then(
@@ -237,10 +228,6 @@ export class Apps {
   /** Resolves when no command waits or is being committed. */
   async idle(): Promise<void> {
     await this.#committer.idle()
-  }
-
-  #loaded({ id, state }: AppActor): void {
-    if (this.#actors.isPinned(id)) this.#publish(state, [])
   }
 
   /** Drops an actor whose state may be wrong. If it has commands, or the app is pinned, a new actor is loaded. */

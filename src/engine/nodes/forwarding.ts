@@ -98,7 +98,6 @@ export class Forwarding {
   #tickets = 0
   /** By a monotonic clock: one that is set back would delay messages by as much. */
   #postedAtMs = 0
-  #forwarded = 0
   #isSweeping = false
   /** Commands of other nodes that run here now. */
   #working = 0
@@ -117,7 +116,7 @@ export class Forwarding {
 
   /** The number of commands that were sent to other nodes so far. */
   get forwarded(): number {
-    return this.#forwarded
+    return this.#tickets
   }
 
   /** Sends a command to the node that writes to its app. Returns false where this node is to run it. */
@@ -143,7 +142,6 @@ export class Forwarding {
       pending.idempotencyKey.key,
       pending.idempotencyKey.request,
     ])
-    this.#forwarded++
     if (!this.#isSweeping) this.#sweepLater()
     return true
   }
