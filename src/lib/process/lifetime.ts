@@ -8,6 +8,8 @@ export interface Running {
   failed: Promise<Error>
 }
 
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
 /** npm forwards a Ctrl-C that the terminal has already delivered: two signals within this time count as one. */
 const sameSignalMs = 1000
 
@@ -24,9 +26,7 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
       firstAt ||= performance.now()
       resolve()
     }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-    process.on('SIGHUP', onSignal)
+    for (const signal of signals) process.on(signal, onSignal)
   })
   // The reader of the output may be gone, such as a closed terminal: no reason to end in the middle of something.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -49,7 +49,7 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
  */
 export async function runAsCommand(run: (stopped: Promise<never>) => Promise<void>): Promise<void> {
   const stopped = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    for (const signal of signals) {
       process.once(signal, () => reject(new StartFault(`Ended by ${signal}.`)))
     }
   })

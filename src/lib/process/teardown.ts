@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 
 interface Step {
@@ -43,15 +42,12 @@ export class Teardown {
 }
 
 async function inTime(work: Promise<void> | void, deadlineMs: number): Promise<void> {
-  const giveUp = new AbortController()
-  const late = delay(deadlineMs, undefined, { signal: giveUp.signal }).then(() => {
-    throw new Error(`not ended after ${Math.round(deadlineMs)} ms`)
-  })
+  const late = Promise.withResolvers<never>()
+  const giveUp = () => late.reject(new Error(`not ended after ${Math.round(deadlineMs)} ms`))
+  const timer = setTimeout(giveUp, deadlineMs)
   try {
-    await Promise.race([work, late])
+    await Promise.race([work, late.promise])
   } finally {
-    giveUp.abort()
-    // Aborting rejects the timer's promise, which nothing awaits any more.
-    late.catch(() => {})
+    clearTimeout(timer)
   }
 }
