@@ -18,10 +18,6 @@ export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
   userCache: UserCache
   policy: Pick<AppPolicy, 'canRead' | 'hiddenUntil'>
   replayBytes: number
-  /**
-   * Called when the first session on this node asks to see agents at work in an app, and when the last one has gone.
-   */
-  agentAudience?: ((app: number, isThere: boolean) => void) | undefined
 }
 
 /**
@@ -40,6 +36,8 @@ const volatileBytes = 64 * 1024
 export class FanOut {
   readonly #parts: FanOutParts
   readonly #topics = new Map<number, AppTopic>()
+  /** Called when the first session on this node asks to see agents at work in an app, and when the last one has gone. */
+  onAgentAudience: (app: number, isThere: boolean) => void = () => {}
   /** App → the number of subscriptions that ask to see agents at work in it. */
   readonly #agentAudiences = new Map<number, number>()
   readonly #queue = new FairQueue(readsAtOnce)
@@ -194,7 +192,7 @@ export class FanOut {
     const count = (this.#agentAudiences.get(app) ?? 0) + change
     if (count > 0) this.#agentAudiences.set(app, count)
     else this.#agentAudiences.delete(app)
-    if (count === 0 || (count === 1 && change === 1)) this.#parts.agentAudience?.(app, count > 0)
+    if (count === 0 || (count === 1 && change === 1)) this.onAgentAudience(app, count > 0)
   }
 
   #topicOf(app: number): AppTopic {

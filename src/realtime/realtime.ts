@@ -76,7 +76,6 @@ export class Realtime {
   readonly #unloadedApps: UnloadedAppNotifier
   readonly #closed = new AbortController()
   readonly #admission: Admission
-  #onAgentAudience: (app: number, isThere: boolean) => void = () => {}
   #uws: TemplatedApp | null = null
   readonly #publish: Publish = (topic, bytes, isBinary) => void this.#uws?.publish(topic, bytes, isBinary)
 
@@ -93,7 +92,6 @@ export class Realtime {
     this.#fanOut = new FanOut({
       ...options,
       history,
-      agentAudience: (app, isThere) => this.#onAgentAudience(app, isThere),
       buffers: new ReplayBuffers(settings.replayBufferBytes),
       publish: this.#publish,
       replayBytes: settings.replayBytes,
@@ -140,7 +138,7 @@ export class Realtime {
 
   /** Calls `listener` when the first session here asks to see agents at work in an app, and when the last one has gone. */
   onAgentAudience(listener: (app: number, isThere: boolean) => void): void {
-    this.#onAgentAudience = listener
+    this.#fanOut.onAgentAudience = listener
   }
 
   /** The ids of the users with a session on this node. */
