@@ -11,7 +11,7 @@ interface Series {
 export class RouteDurations {
   readonly method: string
   readonly route: string
-  readonly #byStatus = new Map<number, Series>()
+  readonly byStatus = new Map<number, Series>()
 
   constructor(method: string, route: string) {
     this.method = method
@@ -19,24 +19,19 @@ export class RouteDurations {
   }
 
   observe(status: number, seconds: number): void {
-    let series = this.#byStatus.get(status)
+    let series = this.byStatus.get(status)
     if (series === undefined) {
       series = { counts: emptyBuckets(boundsSeconds), sumSeconds: 0 }
-      this.#byStatus.set(status, series)
+      this.byStatus.set(status, series)
     }
     series.counts[bucketOf(seconds, boundsSeconds)]!++
     series.sumSeconds += seconds
   }
 
-  /** Calls `visit` with each status and its observations per bucket. */
-  each(visit: (status: number, counts: readonly number[]) => void): void {
-    for (const [status, { counts }] of this.#byStatus) visit(status, counts)
-  }
-
   /** The lines of Prometheus's text format, each ending with a line feed. */
   text(name: string): string {
     let text = ''
-    for (const [status, { counts, sumSeconds }] of this.#byStatus) {
+    for (const [status, { counts, sumSeconds }] of this.byStatus) {
       const labels = `method="${this.method}",route="${this.route}",status="${status}"`
       let total = 0
       for (const [i, count] of counts.entries()) {
@@ -70,16 +65,14 @@ export class RequestDurations {
     const byClass = [0, 0, 0, 0, 0, 0]
     const byStatus = new Map<number, number>()
     const counts = emptyBuckets(boundsSeconds)
-    for (const route of this.#routes) {
-      route.each((status, own) => {
-        let ofStatus = 0
-        for (const [i, count] of own.entries()) {
-          counts[i]! += count
-          ofStatus += count
-        }
-        byClass[Math.floor(status / 100)]! += ofStatus
-        byStatus.set(status, (byStatus.get(status) ?? 0) + ofStatus)
-      })
+    for (const [status, { counts: own }] of this.#routes.flatMap(route => [...route.byStatus])) {
+      let ofStatus = 0
+      for (const [i, count] of own.entries()) {
+        counts[i]! += count
+        ofStatus += count
+      }
+      byClass[Math.floor(status / 100)]! += ofStatus
+      byStatus.set(status, (byStatus.get(status) ?? 0) + ofStatus)
     }
     const sampled = this.#sampled
     this.#sampled = counts
