@@ -127,11 +127,8 @@ export const saveMembers = batch<MemberRow>({
     is_subscribed: 'boolean',
     subscribed_rev: 'bigint',
   },
-  sql: rows => `
-    insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
-      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev)
-    select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
-      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev from ${rows} r
+  sql: (rows, columns) => `
+    insert into members (${columns}) select ${columns} from ${rows} r
     on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
       marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
       starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed,
@@ -160,7 +157,5 @@ export const insertEvents = batch<EventRow>({
     created_at: 'timestamptz',
   },
   uniform: ['type', 'entity_type', 'facts', 'created_at'],
-  sql: rows => `
-    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
-    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,
+  sql: (rows, columns) => `insert into events (${columns}) select ${columns} from ${rows} r`,
 })

@@ -38,10 +38,8 @@ export const insertRuns = batch<NewRun>({
     conversation: 'text',
     created_at: 'timestamptz',
   },
-  sql: rows => `
-    insert into agent_runs (agent_id, app_id, item_type, item_id, parent_type, parent_id, asker_id, conversation, created_at)
-    select agent_id, app_id, item_type, item_id, parent_type, parent_id, asker_id, conversation, created_at
-    from ${rows} r on conflict (agent_id, item_type, item_id) do nothing`,
+  sql: (rows, columns) => `
+    insert into agent_runs (${columns}) select ${columns} from ${rows} r on conflict (agent_id, item_type, item_id) do nothing`,
 })
 
 /** Cancels the open runs of items that are not visible any more. Served by agent_runs_item. */

@@ -32,9 +32,7 @@ export const insertDeliveries = batch<NewDelivery>({
     facts: 'jsonb',
     created_at: 'timestamptz',
   },
-  sql: rows => `
-    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
-    select webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at from ${rows} r`,
+  sql: (rows, columns) => `insert into deliveries (${columns}) select ${columns} from ${rows} r`,
 })
 
 /** The copy that a queued delivery has of its removed app; null without one. */
