@@ -174,11 +174,11 @@ async function withUsage<Result>(
   return { result, usage, rssBytes: last.rssBytes, samples }
 }
 
-function toPercentiles({ p50Ms, p95Ms, p99Ms }: Recorded['latencies']) {
+export function toPercentiles({ p50Ms, p95Ms, p99Ms }: Recorded['latencies']) {
   return { p50Ms, p95Ms, p99Ms }
 }
 
-function toCosts(usage: Usage | null, rssBytes: number | null, operations: number, isBare: boolean) {
+export function toCosts(usage: Usage | null, rssBytes: number | null, operations: number, isBare: boolean) {
   const thousands = operations / 1000
   return {
     serverCpu: usage && usage.serverSeconds / thousands,

@@ -2,7 +2,8 @@ import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
 import type { Report, ScenarioReport } from './report.ts'
 
-const columns: [string, (measurement: Measurement) => string][] = [
+/** What a table shows of each measurement, under which title. */
+export const columns: [title: string, show: (measurement: Measurement) => string][] = [
   ['', ({ label }) => label],
   ['per second', ({ perSecond }) => round(perSecond, 0)],
   ['p50 ms', ({ p50Ms }) => round(p50Ms, 2)],
@@ -40,7 +41,7 @@ export function describe(machine: Machine): string {
   return `${own}, PostgreSQL ${postgres}, ${round(syncMs, 2)} ms to bring 8 KiB to the disk, commit ${commit}.`
 }
 
-export function describeTarget(target: Target): string {
+function describeTarget(target: Target): string {
   const { name, value, bound, limit, unit } = target
   return `  ${isMet(target) ? 'met   ' : 'MISSED'} ${name}: ${round(value, 3)} ${unit} (${bound} ${limit})`
 }

@@ -1,9 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from '../src/trial/redis.ts'
 import { apart } from './apart.ts'
 
 /** With the settings that we ship. */
@@ -25,7 +25,7 @@ export class RedisProcess {
   static async start(): Promise<RedisProcess | null> {
     if (spawnSync('redis-server', ['--version']).status !== 0) return null
     const dir = mkdtempSync(join(tmpdir(), 'parley-bench-redis-'))
-    const port = await findPort()
+    const port = await findFreePort()
     const args = [conf, '--port', `${port}`, '--dir', dir, '--logfile', '']
     const child = spawn('redis-server', args, { ...apart, stdio: ['ignore', 'pipe', 'inherit'] })
     await new Promise<void>((resolve, reject) => {
@@ -45,13 +45,4 @@ export class RedisProcess {
     await ended
     rmSync(this.#dir, { recursive: true, force: true })
   }
-}
-
-/** One that nobody listens on now. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

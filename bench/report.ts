@@ -1,7 +1,7 @@
 import { bars, dots, legend, ranges } from './charts.ts'
 import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
-import { describe, round } from './print.ts'
+import { columns, describe, round } from './print.ts'
 
 export interface ScenarioReport {
   name: string
@@ -72,26 +72,8 @@ function chart(title: string, svg: string, key = ''): string[] {
 }
 
 function toTable(medians: Measurement[]): string {
-  const titles = [
-    '',
-    'a second',
-    'p50 ms',
-    'p95 ms',
-    'p99 ms',
-    'server CPU',
-    'database CPU',
-    'load CPU',
-    'RSS MiB',
-    'others %',
-  ]
-  const rows = medians.map(one => [
-    escape(one.label),
-    round(one.perSecond, 0),
-    ...[one.p50Ms, one.p95Ms, one.p99Ms].map(value => round(value, 2)),
-    ...[one.serverCpu, one.databaseCpu, one.loadCpu].map(value => round(value, 3)),
-    round(one.rssMiB, 0),
-    round(one.others === null ? null : one.others * 100, 0),
-  ])
+  const titles = columns.map(([title]) => title)
+  const rows = medians.map(one => columns.map(([, show]) => escape(show(one))))
   const toRow = (tag: string, cells: string[]) => `<tr>${cells.map(cell => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
   return `<div class="overflow"><table>${[toRow('th', titles), ...rows.map(row => toRow('td', row))].join('\n')}</table></div>`
 }

@@ -21,6 +21,16 @@ export function toSends(rooms: Room[], connections: number): string[][] {
   })
 }
 
+export const newestPage = (app: string) => `/api/apps/${app}/messages?order_by=id+desc`
+
+/** For each connection the newest page of a room, over and over. */
+export function toReads(rooms: Room[], connections: number): string[][] {
+  return Array.from({ length: connections }, (_, at) => {
+    const { app, members } = rooms[at % rooms.length]!
+    return [toRequest('GET', newestPage(app), members[at % members.length]!.token)]
+  })
+}
+
 /** Everybody of all rooms, one of each room after the other: in turn, they write like a company does. */
 export function toCompany(rooms: Room[]): string[][] {
   return toSends(rooms, rooms.length * rooms[0]!.members.length)

@@ -15,7 +15,7 @@ export interface FullRoom {
 }
 
 /** How much of it there is. */
-export interface Fullness {
+interface Fullness {
   messages: number
   notifications: number
   /** Of them those of the author. */

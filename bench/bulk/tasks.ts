@@ -16,7 +16,7 @@ export interface Task {
   waitMs: number
 }
 
-export interface TaskParts {
+interface TaskParts {
   server: Server
   /** Of the database, beside the server. */
   sql: Sql

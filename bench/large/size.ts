@@ -15,7 +15,6 @@ export interface Size {
   notifications: number
   /** Of them those of the busiest person, who is in a tenth of the apps; the newest fifth of these is unread. */
   busiest: number
-  reactions: number
   deliveries: number
   /** What of content, users and apps is in the trash, in thousandths. */
   trashed: number
@@ -33,7 +32,6 @@ const large: Size = {
   files: 500_000,
   notifications: 5_000_000,
   busiest: 200_000,
-  reactions: 500_000,
   deliveries: 100_000,
   trashed: 10,
 }
@@ -51,7 +49,6 @@ const small: Size = {
   files: 5_000,
   notifications: 50_000,
   busiest: 5_000,
-  reactions: 5_000,
   deliveries: 1_000,
   trashed: 10,
 }

@@ -1,6 +1,7 @@
-import { cpuTarget, ratioOf, type Measurement, type Target } from '../figures.ts'
+import { cpuTarget, ratioOf, type Target } from '../figures.ts'
 import { measureExchange, measureUntilDone } from '../measure.ts'
 import { insert, Pgbench, pgbenchName } from '../pgbench.ts'
+import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Outcome, Scenario } from '../stage.ts'
 import { smallRooms, toSends } from '../traffic.ts'
 
@@ -19,22 +20,11 @@ export const alone: Scenario = {
 
   async run(stage) {
     const pgbench = await Pgbench.find(stage.parley)
-    const measurements: Measurement[] = []
-    const say = (one: Measurement) =>
-      stage.say(`${one.label}: p50 ${one.p50Ms?.toFixed(2)} ms, ${Math.round(one.perSecond ?? 0)}/s`)
     const send = async () => {
       const { measurement } = await measureUntilDone(stage, described, { connections: toLoad(stage) })
       return measurement
     }
-    for (let round = 0; round < stage.rounds; round++) {
-      const steps = [() => insert(stage, pgbench, 1), send]
-      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
-        const measurement = await step()
-        if (measurement === null) continue
-        measurements.push(measurement)
-        say(measurement)
-      }
-    }
+    const measurements = await measureRounds(stage, () => [() => insert(stage, pgbench, 1), send])
     pgbench?.stop()
     const cost = cpuTarget(measurements, label, 'messages of one sender, all done', 0.6)
     if (pgbench === null) return { measurements, targets: [cost], notes: ['pgbench is not installed.'] }
@@ -44,11 +34,8 @@ export const alone: Scenario = {
   },
 
   async runElsewhere(stage): Promise<Outcome> {
-    const measurements: Measurement[] = []
-    for (let round = 0; round < stage.rounds; round++) {
-      measurements.push(await measureExchange(stage, described, { connections: toLoad(stage) }))
-    }
-    return { measurements, targets: [] }
+    const send = () => measureExchange(stage, described, { connections: toLoad(stage) })
+    return { measurements: await measureRounds(stage, () => [send]), targets: [] }
   },
 }
 

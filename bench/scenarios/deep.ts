@@ -1,6 +1,7 @@
-import { ratioOf, type Measurement, type Target } from '../figures.ts'
+import { ratioOf, type Target } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureExchange } from '../measure.ts'
+import { measureRounds } from '../rounds.ts'
 import type { Scenario } from '../stage.ts'
 import type { Room } from '../world.ts'
 
@@ -39,25 +40,18 @@ export const deep: Scenario = {
 
   async run(stage) {
     const rooms = { small: stage.rooms.small![0]!, large: stage.rooms.large![0]! }
-    const measurements: Measurement[] = []
-    for (let round = 0; round < stage.rounds; round++) {
-      const steps = questions.flatMap(({ name, request }) =>
-        (['small', 'large'] as const).map(size => () => {
-          const requests = Array.from({ length: connections }, (_, at) => [request(rooms[size], at)])
-          const described = { label: label(name, size), subject: size === 'small' ? 'baseline' : 'parley' } as const
-          return measureExchange(
-            { ...stage, seconds: stage.seconds / 2 },
-            { ...described, unit: 'requests' },
-            { connections: requests },
-          )
-        }),
-      )
-      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
-        const measurement = await step()
-        measurements.push(measurement)
-        stage.say(`${measurement.label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
-      }
-    }
+    const steps = questions.flatMap(({ name, request }) =>
+      (['small', 'large'] as const).map(size => () => {
+        const requests = Array.from({ length: connections }, (_, at) => [request(rooms[size], at)])
+        const described = { label: label(name, size), subject: size === 'small' ? 'baseline' : 'parley' } as const
+        return measureExchange(
+          { ...stage, seconds: stage.seconds / 2 },
+          { ...described, unit: 'requests' },
+          { connections: requests },
+        )
+      }),
+    )
+    const measurements = await measureRounds(stage, () => steps)
     const targets = questions.map(({ name }): Target => {
       const value = ratioOf(measurements, label(name, 'large'), label(name, 'small'))
       return { name: `${name}: a million ÷ a thousand`, value, bound: 'at least', limit: 0.8, unit: '×' }

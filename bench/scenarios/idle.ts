@@ -1,3 +1,4 @@
+import { hall, native } from '../crowd.ts'
 import type { Listener } from '../load/listeners.ts'
 import { settledBytes } from '../memory.ts'
 import type { Scenario, Stage } from '../stage.ts'
@@ -13,7 +14,7 @@ export const idle: Scenario = {
   name: 'idle',
   question: 'How much memory does a connection take that is signed in, subscribed, and silent?',
   figure: 'resident memory of the server for each connection',
-  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+  needs: { hall },
   isFresh: true,
 
   async run(stage) {
@@ -39,10 +40,10 @@ async function heldBytes(stage: Stage, count: number): Promise<number> {
   const { app, members } = rooms.hall![0]!
   const listeners: Listener[] = Array.from({ length: count }, (_, at) => ({
     token: members[at % members.length]!.token,
-    hello: { say: JSON.stringify({ type: 'subscribe', app_id: Number(app) }), until: '"subscribed"' },
+    hello: native.hello(app),
   }))
   let bytes = 0
-  await load.hold({ kind: 'hold', servers: parley.origins, path: '/api/realtime', listeners }, async () => {
+  await load.hold({ kind: 'hold', servers: parley.origins, path: native.path, listeners }, async () => {
     bytes = await settledBytes(stage)
   })
   return bytes

@@ -1,6 +1,8 @@
-import { cpuTarget, type Measurement } from '../figures.ts'
+import { hall } from '../crowd.ts'
+import { cpuTarget } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureExchange } from '../measure.ts'
+import { measureRounds } from '../rounds.ts'
 import type { Scenario } from '../stage.ts'
 
 const connections = 64
@@ -14,7 +16,7 @@ export const mark: Scenario = {
   name: 'mark',
   question: 'What does it cost when 500 people in a room read along and move their markers?',
   figure: 'moved markers a second, and their processor time',
-  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+  needs: { hall },
 
   async run(stage) {
     const { app, members, messages } = stage.rooms.hall![0]!
@@ -24,15 +26,12 @@ export const mark: Scenario = {
         .filter((_, index) => index % connections === at)
         .map(({ token }) => toRequest('PUT', `/api/apps/${app}/mark?message_id={id}`, token)),
     )
-    const measurements: Measurement[] = []
-    for (let round = 0; round < stage.rounds; round++) {
-      const described = { label, subject: 'parley', unit: 'markers' } as const
+    const described = { label, subject: 'parley', unit: 'markers' } as const
+    const measurements = await measureRounds(stage, round => {
       // The app keeps its place between rounds, so each begins where nobody has been.
       const ids = messages.slice(Math.floor((round * messages.length) / stage.rounds))
-      const measurement = await measureExchange(stage, described, { connections: requests, ids })
-      measurements.push(measurement)
-      stage.say(`${label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
-    }
+      return [() => measureExchange(stage, described, { connections: requests, ids })]
+    })
     return { measurements, targets: [cpuTarget(measurements, label, 'moved markers', 0.14)] }
   },
 }

@@ -1,12 +1,11 @@
 import { hall, native, toJob } from '../crowd.ts'
 import { untilNothingWaits } from '../drain.ts'
 import { ratioOf, type Measurement, type Target } from '../figures.ts'
-import { toRequest } from '../load/http-connection.ts'
 import { measureBroadcast, measureExchange } from '../measure.ts'
 import type { Formation } from '../parley.ts'
 import { RedisProcess } from '../redis.ts'
 import type { Scenario, Stage } from '../stage.ts'
-import { smallRooms, toSends } from '../traffic.ts'
+import { smallRooms, toReads, toSends } from '../traffic.ts'
 import type { Room } from '../world.ts'
 
 const connections = 64
@@ -180,7 +179,7 @@ async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread:
 }
 
 function toConnections(rooms: Room[], work: Exclude<Work, 'deliveries'>): string[][] {
-  if (work === 'pages') return toReads(rooms)
+  if (work === 'pages') return toReads(rooms, connections)
   return toSends(work === 'sends' ? rooms : rooms.slice(0, 1), connections)
 }
 
@@ -188,14 +187,6 @@ function toConnections(rooms: Room[], work: Exclude<Work, 'deliveries'>): string
 function toPlace(connection: number, rooms: number, spread: Spread): number {
   const room = connection % rooms
   return spread === 'hashed' ? room : room + Math.floor(connection / rooms)
-}
-
-/** The newest page of each room, over and over. */
-function toReads(rooms: Room[]): string[][] {
-  return Array.from({ length: connections }, (_, at) => {
-    const { app, members } = rooms[at % rooms.length]!
-    return [toRequest('GET', `/api/apps/${app}/messages?order_by=id+desc`, members[at % members.length]!.token)]
-  })
 }
 
 function toTargets(measurements: Measurement[]): Target[] {

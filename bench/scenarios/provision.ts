@@ -3,6 +3,7 @@ import { toRequest } from '../load/http-connection.ts'
 import { numberHole } from '../load/requests.ts'
 import { measureExchange } from '../measure.ts'
 import { insert, Pgbench } from '../pgbench.ts'
+import { measureRounds } from '../rounds.ts'
 import type { Scenario, Stage } from '../stage.ts'
 import { smallRooms } from '../traffic.ts'
 
@@ -27,21 +28,12 @@ export const provision: Scenario = {
 
   async run(stage) {
     const pgbench = await Pgbench.find(stage.parley)
-    const measurements: Measurement[] = []
-    for (let round = 0; round < stage.rounds; round++) {
-      const steps = [
-        () => insert(stage, pgbench, 64),
-        () => makeUsers(stage, round),
-        () => insert(stage, pgbench, 16),
-        () => makeApps(stage),
-      ]
-      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
-        const measurement = await step()
-        if (measurement === null) continue
-        measurements.push(measurement)
-        stage.say(`${measurement.label}: ${Math.round(measurement.perSecond!)}/s`)
-      }
-    }
+    const measurements = await measureRounds(stage, round => [
+      () => insert(stage, pgbench, 64),
+      () => makeUsers(stage, round),
+      () => insert(stage, pgbench, 16),
+      () => makeApps(stage),
+    ])
     pgbench?.stop()
     return { measurements, targets: toTargets(measurements) }
   },

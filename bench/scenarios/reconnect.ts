@@ -1,7 +1,8 @@
-import { cpuTarget, type Measurement } from '../figures.ts'
+import { cpuTarget } from '../figures.ts'
 import type { Listener } from '../load/listeners.ts'
 import { native } from '../crowd.ts'
 import { measureOpening } from '../measure.ts'
+import { measureRounds } from '../rounds.ts'
 import type { Scenario } from '../stage.ts'
 
 const label = 'Parley, after a restart'
@@ -22,14 +23,12 @@ export const reconnect: Scenario = {
     const listeners: Listener[] = rooms[0]!.members.flatMap((_, at) =>
       rooms.map(({ app, members }) => ({ token: members[at]!.token, hello: native.hello(app) })),
     )
-    const measurements: Measurement[] = []
-    for (let round = 0; round < stage.rounds; round++) {
+    const described = { label, subject: 'parley', unit: 'sessions' } as const
+    const comeBack = async () => {
       await stage.parley.restart()
-      const described = { label, subject: 'parley', unit: 'sessions' } as const
-      const measurement = await measureOpening(stage, described, { path: native.path, listeners })
-      measurements.push(measurement)
-      stage.say(`${label}: ${Math.round(measurement.perSecond!)}/s`)
+      return measureOpening(stage, described, { path: native.path, listeners })
     }
+    const measurements = await measureRounds(stage, () => [comeBack])
     return { measurements, targets: [cpuTarget(measurements, label, 'sessions after a restart', 0.6)] }
   },
 }

@@ -2,6 +2,7 @@ import { untilNothingWaits } from '../drain.ts'
 import { cpuTarget, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
 import { measureExchange, measureUntilDone } from '../measure.ts'
 import { insert, Pgbench } from '../pgbench.ts'
+import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Outcome, Scenario } from '../stage.ts'
 import { smallRooms, toSends } from '../traffic.ts'
 
@@ -21,30 +22,24 @@ export const send: Scenario = {
 
   async run(stage) {
     if (stage.rate !== null) return sendElsewhere(stage)
-    const { say } = stage
     // Twice as many rounds of half the time: what is compared then lies only seconds apart.
     const rounds = stage.isTrial ? 1 : stage.rounds * 2
-    const brief = { ...stage, seconds: stage.seconds / 2 }
+    const brief = { ...stage, rounds, seconds: stage.seconds / 2 }
     const pgbench = await Pgbench.find(stage.parley)
-    const measurements: Measurement[] = []
-    for (let round = 0; round < rounds; round++) {
-      const steps = [
-        () => insert(brief, pgbench, 1),
-        () => sendOver(brief, 64),
-        () => insert(brief, pgbench, 16),
-        () => sendOver(brief, 256),
-        () => insert(brief, pgbench, 64),
-      ]
-      // Every other round the other way round, so that what one leaves behind does not always meet the same.
-      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
-        const measurement = await step()
-        // What a step has put off is its own cost (all done, below), and not that of the next.
-        await untilNothingWaits(stage.parley)
-        if (measurement === null) continue
-        measurements.push(measurement)
-        say(`${measurement.label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
-      }
-    }
+    const steps = [
+      () => insert(brief, pgbench, 1),
+      () => sendOver(brief, 64),
+      () => insert(brief, pgbench, 16),
+      () => sendOver(brief, 256),
+      () => insert(brief, pgbench, 64),
+    ]
+    // What a step has put off is its own cost (all done, below), and not that of the next.
+    const apart = steps.map(step => async () => {
+      const measurement = await step()
+      await untilNothingWaits(stage.parley)
+      return measurement
+    })
+    const measurements = await measureRounds(brief, () => apart)
     pgbench?.stop()
     // What they cost in the end. Once: it is the steadiest figure here, and what follows may take a while.
     for (const connections of [64, 256]) {
@@ -69,11 +64,7 @@ export const send: Scenario = {
 /** Without anything to compare with: over 64 and 256 connections, or at the rate that was asked for. */
 async function sendElsewhere(stage: AnyStage): Promise<Outcome> {
   const steps = stage.rate === null ? [64, 256].map(count => () => sendOver(stage, count)) : [() => sendAt(stage)]
-  const measurements: Measurement[] = []
-  for (let round = 0; round < stage.rounds; round++) {
-    for (const step of steps) measurements.push(await step())
-  }
-  return { measurements, targets: [] }
+  return { measurements: await measureRounds(stage, () => steps), targets: [] }
 }
 
 function sendOver(stage: AnyStage, connections: number): Promise<Measurement> {

@@ -1,9 +1,8 @@
 import type { Sql } from 'postgres'
 import type { Measurement, Target } from '../figures.ts'
-import { measureParts, measureUntilDone, type Part } from '../measure.ts'
+import { measureParts, measureUntilDone, toCosts, toPercentiles, type Part } from '../measure.ts'
 import type { AnyStage, Scenario } from '../stage.ts'
 import { smallRooms, toCompany, toReaders } from '../traffic.ts'
-import { shareOfOthers } from '../usage.ts'
 
 const usualRate = 200
 const slices = 3
@@ -53,21 +52,13 @@ function toJob({ server, rooms, rate, seconds }: AnyStage) {
 
 /** A slice as a measurement of its own. */
 export function toMeasurement({ latencies, usage, rssBytes }: Part, at: number, seconds: number): Measurement {
-  const { count, p50Ms, p95Ms, p99Ms } = latencies
-  const thousands = count / 1000
   return {
     label: `${(at * seconds).toFixed(0)} to ${((at + 1) * seconds).toFixed(0)} s`,
     subject: 'parley',
     unit: 'messages',
-    perSecond: count / seconds,
-    p50Ms,
-    p95Ms,
-    p99Ms,
-    serverCpu: usage && usage.serverSeconds / thousands,
-    databaseCpu: usage && usage.databaseSeconds / thousands,
-    loadCpu: usage && usage.loadSeconds / thousands,
-    rssMiB: rssBytes && rssBytes / 1024 / 1024,
-    others: usage && shareOfOthers(usage),
+    perSecond: latencies.count / seconds,
+    ...toPercentiles(latencies),
+    ...toCosts(usage, rssBytes, latencies.count, false),
   }
 }
 

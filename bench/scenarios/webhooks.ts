@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { median, type Measurement } from '../figures.ts'
-import { measureParts } from '../measure.ts'
+import { measureParts, toCosts } from '../measure.ts'
 import { SlowReceiver } from '../receiver.ts'
 import type { Scenario, Stage } from '../stage.ts'
 import { smallRooms, toCompany } from '../traffic.ts'
-import { readUsage, shareOfOthers, usageBetween } from '../usage.ts'
+import { readUsage, usageBetween } from '../usage.ts'
 
 const answerMs = 200
 
@@ -61,10 +61,8 @@ async function deliver(stage: Stage): Promise<Measurement> {
       ...measurement,
       perSecond: count / ((performance.now() - startedAt) / 1000),
       // Of a delivery, with the message that it is about.
-      serverCpu: usage.serverSeconds / (count / 1000),
-      databaseCpu: usage.databaseSeconds / (count / 1000),
-      loadCpu: usage.loadSeconds / (count / 1000),
-      others: shareOfOthers(usage),
+      ...toCosts(usage, null, count, false),
+      rssMiB: measurement.rssMiB,
     }
   } finally {
     await parley.call('DELETE', `/api/webhooks/${id}`)

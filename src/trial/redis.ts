@@ -23,7 +23,8 @@ export async function endChild(child: ChildProcess): Promise<void> {
   await ended
 }
 
-async function findFreePort(): Promise<number> {
+/** A port of the loopback interface that nobody listens on now. */
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
