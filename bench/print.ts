@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
 import type { Report, ScenarioReport } from './report.ts'
@@ -30,6 +32,16 @@ export function printVerdict({ machine, scenarios }: Report): void {
   process.stdout.write(
     `\n${met} of ${targets.length} targets are met. CPU is in seconds for 1,000 operations.\n${describe(machine)}\n`,
   )
+}
+
+/** Writes all to the results, and says how much of it is met: false where something is missed. */
+export function conclude<One>(name: string, all: One[], isMissed: (one: One) => boolean, out: string): boolean {
+  const missed = all.filter(isMissed)
+  mkdirSync(out, { recursive: true })
+  const file = join(out, `${name}-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.json`)
+  writeFileSync(file, JSON.stringify(all, null, 2))
+  process.stdout.write(`${all.length - missed.length} of ${all.length} are met. ${file}\n`)
+  return missed.length === 0
 }
 
 /** In one line. */

@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { ensureLoaded } from '../large/data.ts'
 import { toLayout } from '../large/layout.ts'
@@ -8,7 +7,7 @@ import type { LargeOptions } from '../large/run.ts'
 import { withData, withServer } from '../large/serve.ts'
 import { sizes } from '../large/size.ts'
 import type { Latencies } from '../latencies.ts'
-import { round } from '../print.ts'
+import { conclude, round } from '../print.ts'
 import { smallRooms } from '../traffic.ts'
 import { makeRooms, removeRooms } from '../world.ts'
 import { fillRoom, makeRoom } from './room.ts'
@@ -74,7 +73,7 @@ export async function measureBulk(options: LargeOptions, say: (line: string) => 
           await removeRooms(server, rooms)
           await sql`update notifications set is_unread = true, until_id = null where id = any(${unread}::bigint[])`
         }
-        return conclude(done, out)
+        return conclude('bulk', done, isMissed, out)
       })
     } finally {
       await sql.end({ timeout: 1 })
@@ -116,13 +115,4 @@ function describe(one: Done): string {
     round(waitMs, 0).padStart(8),
   ]
   return `${isMissed(one) ? 'MISSED' : 'met   '} ${columns.join('')}  ${name}`
-}
-
-function conclude(done: Done[], out: string): boolean {
-  const missed = done.filter(isMissed)
-  mkdirSync(out, { recursive: true })
-  const file = join(out, `bulk-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.json`)
-  writeFileSync(file, JSON.stringify(done, null, 2))
-  process.stdout.write(`${done.length - missed.length} of ${done.length} are met. ${file}\n`)
-  return missed.length === 0
 }

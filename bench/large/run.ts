@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { round } from '../print.ts'
+import { mkdirSync } from 'node:fs'
+import { conclude, round } from '../print.ts'
 import { askCold, askWarm, toAsk, type Answered } from './ask.ts'
 import { Buffers } from './buffers.ts'
 import { ensureLoaded } from './data.ts'
@@ -49,7 +48,9 @@ export async function measureLists(options: LargeOptions, say: (line: string) =>
           answered.push(one)
           process.stdout.write(`${describe(one)}\n`)
         }
-        return conclude(answered, out)
+        const missed = answered.filter(isMissed)
+        if (missed.length > 0) process.stdout.write(`\nMissed:\n${heading}\n${missed.map(describe).join('\n')}\n`)
+        return conclude('lists', answered, isMissed, out)
       } finally {
         await buffers?.close()
       }
@@ -68,15 +69,3 @@ function describe(one: Answered): string {
 }
 
 const heading = 'ms:           cold      p50    worst     buffers  limit  by       list'
-
-function conclude(answered: Answered[], out: string): boolean {
-  const missed = answered.filter(isMissed)
-  mkdirSync(out, { recursive: true })
-  const file = join(out, `lists-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.json`)
-  writeFileSync(file, JSON.stringify(answered, null, 2))
-  const lines = missed.length === 0 ? [] : ['', 'Missed:', heading, ...missed.map(describe)]
-  process.stdout.write(
-    `${lines.join('\n')}\n${answered.length - missed.length} of ${answered.length} lists are met. ${file}\n`,
-  )
-  return missed.length === 0
-}
