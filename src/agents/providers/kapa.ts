@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { listMaterial } from './material.ts'
 import { ProviderFailed, type ModelRequest, type Provider } from './provider.ts'
 import { list, readFields, text } from './wire/fields.ts'
 import type { Vendor, VendorAnswer } from './wire/vendor.ts'
@@ -47,7 +46,6 @@ async function ask(vendor: Vendor, request: ModelRequest, signal: AbortSignal): 
   }
 }
 
-function toQuery(request: ModelRequest): string {
-  const material = listMaterial(request).map(({ text }) => text)
-  return [request.question, ...material].join('\n\n').slice(0, queryLimit)
+function toQuery({ question, excerpts }: ModelRequest): string {
+  return [question, ...excerpts.map(({ text }) => text)].join('\n\n').slice(0, queryLimit)
 }

@@ -20,6 +20,8 @@ export interface ModelRequest {
    * last turn: for providers that take a question instead of a conversation.
    */
   question: string
+  /** What else is in that turn before the question, in order, for the same providers. */
+  excerpts: readonly Excerpt[]
   /** For providers that keep conversations: the `thread` of the last `end` in this conversation. */
   thread: string | null
   tools: readonly Tool[]
@@ -45,6 +47,16 @@ export type Turn =
   | { role: 'step'; provider: string; body: unknown; text: string; calls: Call[] }
   /** The results of the calls of the step before, in its order. */
   | { role: 'results'; results: CallResult[] }
+
+/** Data given with a question, as much of it as fits: of a file, a blob of its context, a passage of knowledge. */
+export interface Excerpt {
+  kind: 'passage' | 'context' | 'file'
+  /** The number to cite, for a passage. */
+  n: number | undefined
+  content: string
+  /** The content as it is given, within its `<data …>` element. */
+  text: string
+}
 
 export interface CallResult {
   id: string

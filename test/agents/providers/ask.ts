@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
-import type { ModelEvent, ModelRequest, Provider, Providers } from '../../../src/agents/providers/provider.ts'
+import type { Excerpt, ModelEvent, ModelRequest, Provider, Providers } from '../../../src/agents/providers/provider.ts'
 import { ProviderFailed } from '../../../src/agents/providers/provider.ts'
 import { openProviders, type ProviderSettings } from '../../../src/agents/providers/table.ts'
 
@@ -42,6 +42,7 @@ export function request(change: Partial<ModelRequest> = {}): ModelRequest {
     system: 'You are Assistant.',
     turns: [{ role: 'user', parts: [{ text: 'Where is order 17?' }] }],
     question: 'Where is order 17?',
+    excerpts: [],
     thread: null,
     tools: [],
     webSearch: false,
@@ -51,6 +52,11 @@ export function request(change: Partial<ModelRequest> = {}): ModelRequest {
     attempt: 0,
     ...change,
   }
+}
+
+/** Data that comes with a question. */
+export function excerpt(kind: Excerpt['kind'], content: string, n?: number): Excerpt {
+  return { kind, n, content, text: `<data kind="${kind}" name="a file">\n${content}\n</data>` }
 }
 
 export const getOrder = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Turn } from '../../../src/agents/providers/provider.ts'
 import { startFakeProvider, type Asked } from '../../support/fake-provider.ts'
-import { ask, find, getOrder, image, key, openAt, request, vendorAt } from './ask.ts'
+import { ask, excerpt, find, getOrder, image, key, openAt, request, vendorAt } from './ask.ts'
 
 const parts = [image, { text: 'Where is order 17?' }]
 const picture = Buffer.from('a picture').toString('base64')
@@ -344,13 +344,12 @@ test('gemini searches the web for agents without tools alone', async () => {
 test('kapa is asked the question with what was sent along, in a new thread and then in the same', async () => {
   await using fake = await startFakeProvider({ text: 'Here.' })
   const provider = vendorAt(fake.url, 'kapa')
-  const data = '<data kind="context" name="page">\nOrder 17\n</data>'
-  const turns: Turn[] = [{ role: 'user', parts: [{ text: `Ann: Hello\n\n${data}` }, { text: 'Ann: Where is it?' }] }]
+  const page = excerpt('context', 'Order 17')
 
-  const { end } = await ask(provider, request({ turns, question: 'Where is it?' }))
-  await ask(provider, request({ turns, question: 'Where is it?', thread: end.thread! }))
+  const { end } = await ask(provider, request({ excerpts: [page], question: 'Where is it?' }))
+  await ask(provider, request({ excerpts: [page], question: 'Where is it?', thread: end.thread! }))
 
-  const body = { query: `Where is it?\n\n${data}`, user: { unique_client_id: 'person-id' } }
+  const body = { query: `Where is it?\n\n${page.text}`, user: { unique_client_id: 'person-id' } }
   expect(fake.requests).toMatchObject([
     { path: '/query/v1/projects/a-model/chat/', headers: { 'x-api-key': key }, body },
     { path: '/query/v1/threads/thread-1/chat/', body },

@@ -1,5 +1,4 @@
 import type { Clock } from '../../../lib/clock.ts'
-import { listMaterial } from '../material.ts'
 import type { ModelRequest, Provider } from '../provider.ts'
 import { follow } from './script.ts'
 
@@ -29,12 +28,12 @@ function echo({ agent, question }: ModelRequest): string {
   return `${agent} works without a language model here. You asked:\n\n${quote(asked)}`
 }
 
-function quotePassages(request: ModelRequest): string {
-  const passages = listMaterial(request).filter(({ kind }) => kind === 'passage')
+function quotePassages({ excerpts }: ModelRequest): string {
+  const passages = excerpts.filter(({ kind }) => kind === 'passage')
   if (passages.length === 0) return 'I found nothing about that.'
   return passages
     .slice(0, passagesShown)
-    .map(({ n = '1', content }) => {
+    .map(({ n = 1, content }) => {
       const text = content.trim()
       const cut = text.slice(0, passageCharacters).replace(/[\uD800-\uDBFF]$/, '')
       return `${quote(cut.length < text.length ? `${cut}…` : cut)} [${n}]`

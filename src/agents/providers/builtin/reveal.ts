@@ -1,4 +1,3 @@
-import { listMaterial } from '../material.ts'
 import type { ModelRequest, Turn } from '../provider.ts'
 
 /** A part of what a model would get, as a block of code. */
@@ -7,10 +6,7 @@ export function reveal(what: 'system' | 'history' | 'context' | 'tools', request
     {
       system: () => request.system,
       history: () => request.turns.map(toText).join('\n\n'),
-      context: () =>
-        listMaterial(request)
-          .map(({ text }) => text)
-          .join('\n\n'),
+      context: () => request.excerpts.map(({ text }) => text).join('\n\n'),
       tools: () => request.tools.map(({ name }) => name).join('\n'),
     }[what](),
   )

@@ -64,7 +64,7 @@ export function toBriefing(parts: BriefingParts): Briefing {
   const { person, row } = agent
   const hasOthers = history.some(({ author }) => author !== person.id && author !== asker.id)
   const system = toSystemPrompt(parts, hasOthers)
-  const turns = toTurns({
+  const { turns, excerpts } = toTurns({
     agent: person.id,
     history,
     question: { author: asker.id, text: question.text },
@@ -78,6 +78,7 @@ export function toBriefing(parts: BriefingParts): Briefing {
     system,
     turns,
     question: question.bare,
+    excerpts,
     thread: parts.thread,
     tools: toolbox.tools,
     webSearch,

@@ -1,4 +1,4 @@
-import type { Turn, UserPart } from '../../../../agents/providers/provider.ts'
+import type { Excerpt, Turn, UserPart } from '../../../../agents/providers/provider.ts'
 import { cutBytes } from '../../../../agents/tools/result.ts'
 import type { Said } from './history.ts'
 
@@ -44,19 +44,19 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The turns of a conversation up to the question, within a budget. The question is never cut; dropped are, in this
+ * The turns of a conversation up to the question, and the material in the last of them, within a budget. The question is never cut; dropped are, in this
  * order: the oldest items, the worst passages, the page's context, the last attachments.
  */
-export function toTurns({ agent, history, question, materials, nameOf, tokens }: TurnParts): Turn[] {
+export function toTurns({ agent, history, question, materials, nameOf, tokens }: TurnParts) {
   const asked = named(question, nameOf)
   let room = tokens - countTokens(asked)
   const keep = (list: readonly Material[]) => {
-    const kept: string[] = []
+    const kept: Excerpt[] = []
     for (const material of list) {
-      const block = toBlock(material, room)
-      if (block === null) break
-      room -= countTokens(block)
-      kept.push(block)
+      const excerpt = toExcerpt(material, room)
+      if (excerpt === null) break
+      room -= countTokens(excerpt.text)
+      kept.push(excerpt)
     }
     return kept
   }
@@ -65,8 +65,9 @@ export function toTurns({ agent, history, question, materials, nameOf, tokens }:
   const context = keep(materials.context)
   const passages = keep(materials.passages)
   const before = fit(history, agent, nameOf, Math.min(historyTokens, room))
-  const parts: UserPart[] = [...materials.images, { text: [...passages, ...context, ...files, asked].join('\n\n') }]
-  return join(before, parts)
+  const excerpts = [...passages, ...context, ...files]
+  const text = [...excerpts.map(({ text }) => text), asked].join('\n\n')
+  return { turns: join(before, [...materials.images, { text }]), excerpts }
 }
 
 /** The newest items that fit, in the order of writing. */
@@ -112,15 +113,15 @@ const cutMark = '\n… (cut)'
 /** The least of a material that is worth including. A guess. */
 const leastTokens = 50
 
-/** A marked block, cut to a number of tokens; null where too little would be left. */
-function toBlock({ kind, name, n, text }: Material, tokens: number): string | null {
+/** The material as it is given, cut to a number of tokens; null where too little would be left. */
+function toExcerpt({ kind, name, n, text }: Material, tokens: number): Excerpt | null {
   const head = `<data kind="${kind}"${n === undefined ? '' : ` n="${n}"`} name="${toAttribute(name)}">`
-  const wrap = (inner: string) => `${head}\n${inner}\n</data>`
-  const safe = text.replace(/<\/data/gi, '<\\/data')
-  if (countTokens(wrap(safe)) <= tokens) return wrap(safe)
+  const wrap = (content: string) => ({ kind, n, content, text: `${head}\n${content}\n</data>` })
+  const whole = wrap(text.replace(/<\/data/gi, '<\\/data'))
+  if (countTokens(whole.text) <= tokens) return whole
   if (kind === 'passage' || tokens < leastTokens) return null
-  const bytes = (tokens - countTokens(wrap(cutMark)) - 1) * 3
-  return bytes <= 0 ? null : wrap(cutBytes(safe, bytes) + cutMark)
+  const bytes = (tokens - countTokens(wrap(cutMark).text) - 1) * 3
+  return bytes <= 0 ? null : wrap(cutBytes(whole.content, bytes) + cutMark)
 }
 
 /** A name in one line, without quotes, so that it gives no orders and ends no sentence. */
