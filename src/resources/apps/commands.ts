@@ -166,7 +166,8 @@ function applyChange(work: Work, change: AppChange): void {
     directory_id: directory === undefined ? app.directory_id : (directory?.id ?? null),
     picture_id: change.picture === undefined ? app.picture_id : change.picture,
   }
-  if (isSame(app, changed)) return
+  // PostgreSQL orders the members of metadata itself, so their order does not count.
+  if (isDeepStrictEqual(app, changed)) return
   const body = { ...changed, updated_at: work.now, updated_by: work.by.user }
   const told = differences(app, changed, ['uid', 'access', 'directory_id'])
   if (told !== null) audit(work, { action: 'app_updated', target: toTarget(app), ...told })
@@ -190,9 +191,4 @@ export function requireFit(type: string, change: Opening): void {
   // The UI kit names the directory of an agent chat: it classifies its notifications, and lets no one in.
   if (change.directory_id != null && type !== 'agent_chat')
     throw invalid({ directory: ['cannot be set for this type of app'] })
-}
-
-/** PostgreSQL orders the members of metadata itself, so their order does not count. */
-function isSame(app: AppRow, changed: AppRow): boolean {
-  return isDeepStrictEqual(app, changed)
 }

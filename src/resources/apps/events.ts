@@ -7,9 +7,7 @@ import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 import { EventApp } from './schema.ts'
 
-const present = (_event: AppEvent, { app, userCache, origin }: PresentationContext) => ({
-  app: showAppRef(app, userCache, origin),
-})
+const present = (_event: AppEvent, { app, origin }: PresentationContext) => ({ app: showAppRef(app, origin) })
 
 const schema = z.object({ app: EventApp })
 
@@ -41,7 +39,7 @@ export const appUpdated = event<AppRow>({
   perUser: {
     names: namesakes,
     present: (state, user, { app, userCache, origin }) => ({
-      app: { ...showAppRef(app, userCache, origin), name: titleOf(state, user, userCache) },
+      app: { ...showAppRef(app, origin), name: titleOf(state, user, userCache) },
     }),
   },
 })
@@ -80,10 +78,10 @@ export const appMarked = event<null>({
   },
   schema: schema.extend({ marked_id: Int.optional(), marked_at: Timestamp.optional() }),
   isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
-  present({ facts }, { app, userCache, origin }) {
+  present({ facts }, { app, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     return {
-      app: showAppRef(app, userCache, origin),
+      app: showAppRef(app, origin),
       marked_id,
       marked_at: marked_at === null ? null : new Date(marked_at),
     }

@@ -7,7 +7,7 @@ import { signLasting, signLink } from '../blobs/content/links.ts'
 import type { Served } from '../route.ts'
 import { accessOf, levelOf, permissionsOf } from './members/access.ts'
 import { avatarUrl, type Presence } from '../users/represent.ts'
-import { showMember, showsMarkers } from './members/represent.ts'
+import { showMember } from './members/represent.ts'
 import { guids, isConversation, type Kind } from './kinds.ts'
 import { titleOf } from './naming.ts'
 import { isUnread } from './own/unread.ts'
@@ -16,7 +16,7 @@ import { isUnread } from './own/unread.ts'
 export type Viewer = Served<'by' | 'userCache' | 'origin'>
 
 /** The members of an app that are equal for all readers: for events, where one text serves all. */
-export function showAppRef(app: AppRow, _people: UserCache, origin: string) {
+export function showAppRef(app: AppRow, origin: string) {
   return {
     id: app.id,
     rev: app.rev,
@@ -40,7 +40,7 @@ export function showAppRef(app: AppRow, _people: UserCache, origin: string) {
 export function showAppSummary(state: AppState, viewer: Viewer) {
   const { by, userCache, origin } = viewer
   const own = by.kind === 'user' ? state.member(by.user) : undefined
-  const shown = showAppRef(state.app, userCache, origin)
+  const shown = showAppRef(state.app, origin)
   return {
     ...shown,
     name: titleOf(state, by.user, userCache),
@@ -101,17 +101,10 @@ function countMembers(state: AppState, { trashed }: UserCache): number {
 /** The detailed app. `lastMessage` is its newest message as the caller sees it. */
 export function showApp(state: AppState, viewer: Viewer & { presence: Presence }, lastMessage: object | null) {
   const { userCache, origin, presence } = viewer
-  const withMarkers = showsMarkers(state.app)
-  const members = firstMembers(state, userCache).map(user =>
-    showMember(userCache.show(user), state.member(user), {
-      app: state.app,
-      userCache,
-      origin,
-      access: accessOf(state, user, userCache),
-      presence,
-      withMarkers,
-    }),
-  )
+  const members = firstMembers(state, userCache).map(user => {
+    const access = accessOf(state, user, userCache)
+    return showMember(userCache.show(user), state.member(user), { app: state.app, origin, access, presence })
+  })
   return {
     ...showAppSummary(state, viewer),
     last_message: lastMessage,

@@ -20,8 +20,8 @@ const presentWhole = (file: FileRow, context: PresentationContext) => ({
   file: { ...presentFile(file, context), ...showRaw(file) },
 })
 
-function showRef({ entity_id }: AppEvent<unknown>, { app, userCache, origin }: PresentationContext) {
-  return { id: entity_id, app: showAppRef(app, userCache, origin) }
+function showRef({ entity_id }: AppEvent<unknown>, { app, origin }: PresentationContext) {
+  return { id: entity_id, app: showAppRef(app, origin) }
 }
 
 const shared = {

@@ -31,7 +31,7 @@ export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed
 
 /** The summary of a file in events, equal for all readers. */
 export function presentFile(row: FileRow, { app, userCache, origin }: PresentationContext) {
-  return { ...showCommon(row, { userCache, origin }), app: showAppRef(app, userCache, origin) }
+  return { ...showCommon(row, { userCache, origin }), app: showAppRef(app, origin) }
 }
 
 /** A file that an answer cites, for readers who may not have access to its app. */

@@ -38,9 +38,9 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
     const items = await withParts(db, await listShown(db, [...rows.values()]))
     return new Map(items.map(item => [item.id, item]))
   })
-  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, userCache, origin }: PresentationContext) => ({
+  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, origin }: PresentationContext) => ({
     id: entity_id,
-    app: showAppRef(app, userCache, origin),
+    app: showAppRef(app, origin),
     parent: (facts as unknown as Consequences).parent ?? null,
   })
   const presentWhole = (body: ContentItem, context: PresentationContext) => ({

@@ -117,7 +117,7 @@ export function presentContent(entity: ContentEntity, item: ContentItem, context
   const { userCache, origin } = context
   return {
     ...showRow(item),
-    app: showAppRef(context.app, userCache, origin),
+    app: showAppRef(context.app, origin),
     ...showAround(entity, item, userCache, origin),
     ...(item.parts !== undefined && presentParts(item, item.parts, context)),
   }

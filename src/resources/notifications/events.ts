@@ -21,8 +21,8 @@ const marked = event<null>({
   entity: 'notification',
   isActivity: false,
   trigger: 'notifications',
-  redact: ({ facts }, { app, userCache, origin }) =>
-    (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, userCache, origin) } : {},
+  redact: ({ facts }, { app, origin }) =>
+    (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, origin) } : {},
 })
 
 export const events = [change('notification_created'), change('notification_updated'), marked]

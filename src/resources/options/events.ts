@@ -20,8 +20,8 @@ const change = (type: string) =>
       body && { poll: showPoll(body, context), option: showOption(withoutText(body)) },
   })
 
-function showPoll({ item_id, item_type }: OptionRow, { app, userCache, origin }: PresentationContext) {
-  return { id: item_id, type: item_type, app: showAppRef(app, userCache, origin) }
+function showPoll({ item_id, item_type }: OptionRow, { app, origin }: PresentationContext) {
+  return { id: item_id, type: item_type, app: showAppRef(app, origin) }
 }
 
 export const voteAdded = change('vote_added')

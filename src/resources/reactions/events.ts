@@ -35,9 +35,9 @@ const change = (type: string) =>
     schema: z.object({ entity: EventRef.extend({ type: z.string() }), reaction: z.string() }),
   })
 
-function showChange({ entity_id, facts }: AppEvent<true>, { app, userCache, origin }: PresentationContext) {
+function showChange({ entity_id, facts }: AppEvent<true>, { app, origin }: PresentationContext) {
   const { type, parent, content } = facts as ReactionFacts
-  return { entity: { id: entity_id, type, app: showAppRef(app, userCache, origin), parent }, reaction: content }
+  return { entity: { id: entity_id, type, app: showAppRef(app, origin), parent }, reaction: content }
 }
 
 /** A user reacted to an item; entity_id is the item's id. */

@@ -21,13 +21,8 @@ function presentMember(
   { app, userCache, origin }: PresentationContext,
 ) {
   return {
-    app: showAppRef(app, userCache, origin),
-    member: showMember(userCache.show(entity_id), body ?? undefined, {
-      app,
-      userCache,
-      origin,
-      access: body?.access ?? 'none',
-    }),
+    app: showAppRef(app, origin),
+    member: showMember(userCache.show(entity_id), body ?? undefined, { app, origin, access: body?.access ?? 'none' }),
   }
 }
 

@@ -126,7 +126,7 @@ function show(
   { userCache, origin, presence }: Served<'userCache' | 'origin' | 'presence'>,
 ) {
   const access = state.member(user)?.access ?? accessOf(state, user, userCache)
-  return showMember(userCache.show(user), state.member(user), { app: state.app, userCache, origin, access, presence })
+  return showMember(userCache.show(user), state.member(user), { app: state.app, origin, access, presence })
 }
 
 /** Members may see each other; other users only where they are visible. */
