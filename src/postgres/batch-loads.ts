@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Sql } from './sql.ts'
+import type { Db } from './sql.ts'
 
 interface Batch<Key, Value> {
   keys: Set<Key>
@@ -17,27 +17,27 @@ const keyLimit = 1_000
  * entries for keys that others requested. A failed query rejects all loads that share it.
  */
 export function batchLoads<Key, Value>(
-  ask: (sql: Sql, keys: Key[]) => Promise<Map<Key, Value>>,
-): (sql: Sql, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>> {
-  const newest = new WeakMap<Sql, Batch<Key, Value>>()
+  ask: (db: Db, keys: Key[]) => Promise<Map<Key, Value>>,
+): (db: Db, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>> {
+  const newest = new WeakMap<Db, Batch<Key, Value>>()
 
-  const open = (sql: Sql, before: Batch<Key, Value> | undefined) => {
+  const open = (db: Db, before: Batch<Key, Value> | undefined) => {
     const find = async () => {
       await nextTurn()
       // A failure of the earlier query rejects the loads that share it, not this one.
       await before?.found.catch(() => {})
       batch.isOver = true
-      return ask(sql, [...batch.keys])
+      return ask(db, [...batch.keys])
     }
     const batch: Batch<Key, Value> = { keys: new Set(), isOver: false, found: find() }
-    newest.set(sql, batch)
+    newest.set(db, batch)
     return batch
   }
 
-  return (sql, keys) => {
-    const known = newest.get(sql)
+  return (db, keys) => {
+    const known = newest.get(db)
     const isOpen = known !== undefined && !known.isOver && known.keys.size < keyLimit
-    const batch = isOpen ? known : open(sql, known)
+    const batch = isOpen ? known : open(db, known)
     for (const key of keys) batch.keys.add(key)
     return batch.found
   }

@@ -71,7 +71,7 @@ export class GlobalWork {
   /** Draws numbers for an app that this command creates, ascending. One round trip. */
   async nextIds(count: number): Promise<number[]> {
     const request = { count }
-    return (await drawTogether(this.sql as unknown as Sql, [request])).get(request)!
+    return (await drawTogether(this.sql, [request])).get(request)!
   }
 
   /** Declares an app that this command has created. After the commit this node keeps it in memory. */

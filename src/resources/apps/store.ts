@@ -65,7 +65,7 @@ export type NewAppRow = Pick<
 
 /** Refused by the indexes apps_uid, apps_agent_chat_uid and apps_pair. */
 export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
-  const made = await insertApps(tx as unknown as Sql, [row])
+  const made = await insertApps(tx, [row])
   return made.get(row)!
 }
 
@@ -131,7 +131,7 @@ interface NewMemberRow {
 }
 
 export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void> {
-  if (rows.length > 0) await insertMembersTogether(tx as unknown as Sql, rows)
+  if (rows.length > 0) await insertMembersTogether(tx, rows)
 }
 
 const insertMembersTogether = batchLoads<NewMemberRow, true>(async (sql, rows) => {

@@ -34,9 +34,9 @@ export async function ensureKey(
   }
   return sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(${firstKeyLock})`
-    if (await hasKeys(tx as unknown as Sql)) return null
+    if (await hasKeys(tx)) return null
     const made = newApiKey()
-    await insertKey(tx as unknown as Sql, { ...made, name: 'First key', now, expiresAt: null })
+    await insertKey(tx, { ...made, name: 'First key', now, expiresAt: null })
     return made.key
   })
 }

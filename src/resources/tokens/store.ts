@@ -10,7 +10,7 @@ export interface TokenRow {
 
 /** False where the user does not exist or is trashed. Locks the user against deletion meanwhile. */
 export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
-  const made = await insertTokens(tx as unknown as Sql, [token])
+  const made = await insertTokens(tx, [token])
   return made.has(token)
 }
 

@@ -25,7 +25,7 @@ export async function findUserId(db: Db, ref: string): Promise<number | null> {
 
 /** As `findUserId`, with one query for all that one transaction looks up within a tick. */
 export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | null> {
-  const found = await resolveTogether(tx as unknown as Sql, [ref])
+  const found = await resolveTogether(tx, [ref])
   return found.get(ref) ?? null
 }
 
@@ -76,7 +76,7 @@ interface NewUserRow extends UserRow {
 
 /** Inserts a user; returns its id, or null where its uid is taken. */
 export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | null> {
-  const made = await insertUsers(tx as unknown as Sql, [user])
+  const made = await insertUsers(tx, [user])
   return made.get(user) ?? null
 }
 

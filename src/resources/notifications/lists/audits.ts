@@ -145,8 +145,7 @@ const auditsAtOnce = 100
  * write notifications based on the earlier state. Any number of nodes may run it at once.
  */
 export async function processAudits(sql: Sql): Promise<boolean> {
-  return sql.begin(async begun => {
-    const tx = begun as unknown as Tx
+  return sql.begin(async tx => {
     await tx`
       update notification_audits set next_xid = pg_current_xact_id()
       where id in (select id from notification_audits where next_xid is null order by id limit ${openAudits} for update skip locked)`
@@ -169,7 +168,7 @@ export async function processAudits(sql: Sql): Promise<boolean> {
       }
     }
     return audits.length > 0
-  }) as Promise<boolean>
+  })
 }
 
 interface Portion {

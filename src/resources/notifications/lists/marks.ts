@@ -118,8 +118,7 @@ export async function applyMark(sql: Sql): Promise<boolean> {
 }
 
 function applyPortion(sql: Sql): Promise<{ user: number; isLast: boolean } | null> {
-  return sql.begin(async begun => {
-    const tx = begun as unknown as Tx
+  return sql.begin(async tx => {
     const [mark] = await tx<{ id: number; user: number; change: number; left: number }[]>`
       select id, user_id as user, change_id as change, cardinality(ids) - done as left from notification_marks
       order by id limit 1 for update skip locked`
@@ -134,5 +133,5 @@ function applyPortion(sql: Sql): Promise<{ user: number; isLast: boolean } | nul
     if (isLast) await tx`delete from notification_marks where id = ${id}`
     else await tx`update notification_marks set done = done + ${portionSize} where id = ${id}`
     return { user, isLast }
-  }) as Promise<{ user: number; isLast: boolean } | null>
+  })
 }

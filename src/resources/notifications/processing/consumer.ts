@@ -7,7 +7,7 @@ import type { UserCache } from '../../../auth/user-cache.ts'
 import { Watermark } from '../../../log/watermark.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { Sql, Tx } from '../../../postgres/sql.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { auditMember } from '../lists/audits.ts'
 import * as backlog from './backlog.ts'
 import { BacklogTransaction, type BacklogResult } from './backlog-transaction.ts'
@@ -253,9 +253,7 @@ export class Notifier {
     const { sql, clock, onNotifications } = this.#parts
     const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeAppChecks.isDue(app) }
     const now = new Date(clock.now())
-    const done = (await sql.begin(tx =>
-      new BacklogTransaction(tx as unknown as Tx, parts, now).run(apps),
-    )) as BacklogResult
+    const done = await sql.begin(tx => new BacklogTransaction(tx, parts, now).run(apps))
     if (done.hasChanges) onNotifications()
     const [more, there] = [new Set(done.more), new Set(done.cursors.map(({ app_id }) => app_id))]
     const finished = done.cursors.filter(({ app_id }) => !more.has(app_id))

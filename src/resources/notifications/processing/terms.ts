@@ -142,8 +142,7 @@ interface JobParts {
  * running transactions began.
  */
 export function termJob({ sql, waiting, observe }: JobParts): Job {
-  const portion = async () =>
-    waiting() > busyCommands ? 0 : ((await sql.begin(tx => advance(tx as unknown as Tx))) as number)
+  const portion = () => (waiting() > busyCommands ? Promise.resolve(0) : sql.begin(advance))
   return {
     name: 'keep the words of notifications',
     periodMs,
