@@ -44,6 +44,17 @@ export const BadRequest = problem(400, 'bad-request', 'The request cannot be und
 export const ValidationFailed = problem(422, 'validation-failed', 'One or more values were rejected.')
 export const Overloaded = problem(503, 'overloaded', 'The server is busy. Try again in a moment.')
 
+/** What was looked up; 404 where it is null. */
+export function requireFound<Found>(found: Found | null): Found {
+  if (found === null) throw NotFound()
+  return found
+}
+
+/** For what may have gone meanwhile: throws every error but a 404. */
+export function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof Problem) || error.status !== 404) throw error
+}
+
 /** A 422 that names the fields. */
 export function invalid(errors: FieldErrors): Problem {
   return ValidationFailed({ errors })

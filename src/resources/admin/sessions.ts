@@ -4,7 +4,7 @@ import { audit } from '../../audit/audit.ts'
 import { reply } from '../../http/route.ts'
 import type { ClusterSessions } from '../../realtime/sessions/session-directory.ts'
 import { route, type Served } from '../route.ts'
-import { invalid, NotFound } from '../../lib/errors.ts'
+import { invalid, NotFound, requireFound } from '../../lib/errors.ts'
 import { Int, pagedList, Timestamp } from '../../api/shape.ts'
 import { Range, toPage, toPagedList } from '../../api/page.ts'
 import { toAppId } from '../apps/find.ts'
@@ -58,7 +58,7 @@ const list = route('GET /api/admin/sessions', {
     if (end > deepest)
       throw invalid({ skip: [`must be at most ${deepest - page.take}: filter by user or app instead`] })
     const app = query.app === undefined ? undefined : await toAppId(query.app, { sql, by })
-    const user = query.user === undefined ? undefined : await requireUserId(query.user, { sql })
+    const user = query.user === undefined ? undefined : requireFound(await findUserId(sql, query.user))
     const { sessions, count, silent } = await liveSessions.list({ app, user }, page.countOnly ? 0 : end)
     const shown = await show(sessions.slice(page.skip), { sql })
     return reply(200, { ...toPagedList(page, count, shown), silent_nodes: silent })
@@ -95,12 +95,6 @@ const endRealtimeSession = globalCommand(
     work.changed('realtime_session_ended', 'realtime_session', number, { node })
   },
 )
-
-async function requireUserId(ref: string, { sql }: Served<'sql'>): Promise<number> {
-  const id = await findUserId(sql, ref)
-  if (id === null) throw NotFound()
-  return id
-}
 
 async function show(sessions: ClusterSessions['sessions'], { sql }: Served<'sql'>) {
   const users = sessions.flatMap(({ user }) => (user === null ? [] : [user]))

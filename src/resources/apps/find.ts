@@ -1,6 +1,6 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { Access, AppState } from '../../engine/state.ts'
-import { NotFound, Problem } from '../../lib/errors.ts'
+import { NotFound, Problem, requireFound } from '../../lib/errors.ts'
 import type { Served } from '../route.ts'
 import { levelOf, requireRead, requireWrite } from './members/access.ts'
 import { findAppId, findAppIds, findNamed } from './store.ts'
@@ -26,10 +26,7 @@ const isId = (ref: string) => /^\d+$/.test(ref)
 /** The id for `{app}`: digits are an id, anything else a uid. 404 for an unknown uid. */
 export function toAppId(ref: string, { sql, by }: Search): number | Promise<number> {
   if (isId(ref)) return ref.length <= longestId ? Number(ref) : Promise.reject(NotFound())
-  return findAppId(sql, ref, by).then(id => {
-    if (id === null) throw NotFound()
-    return id
-  })
+  return findAppId(sql, ref, by).then(requireFound)
 }
 
 /** The ids for several references, in no order. Unknown ones are left out, or get an id that no app has. */
@@ -60,8 +57,8 @@ function findState(ref: string | number, { sql, by, apps }: Caller & Search): Ap
   if (typeof ref === 'number') return apps.state(ref)
   if (isId(ref)) return ref.length <= longestId ? apps.state(Number(ref)) : Promise.reject(NotFound())
   return findNamed(sql, ref, by).then(named => {
-    if (named === null) throw NotFound()
-    return apps.stateAt(named.id, named.head_rev)
+    const { id, head_rev } = requireFound(named)
+    return apps.stateAt(id, head_rev)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Served } from '../route.ts'
 import type { Command } from '../../engine/command.ts'
-import { overloaded, Problem } from '../../lib/errors.ts'
+import { ignoreNotFound, overloaded } from '../../lib/errors.ts'
 import { deleteDirectory } from './commands.ts'
 
 /** The most rounds of a deletion, each of 200 apps; more are needed only while apps are being made. */
@@ -23,12 +23,8 @@ export async function closeDirectory(
   let { id, apps: dependents } = await globalCommands.run(deleteDirectory, by, directory)
   for (let round = 0; dependents.length > 0; round++) {
     if (round === mostRounds) throw overloaded()
-    await Promise.all(dependents.map(app => apps.run(clearDirectory, app, by, id).catch(ignoreGone)))
+    // An app that was deleted meanwhile refers to nothing any more.
+    await Promise.all(dependents.map(app => apps.run(clearDirectory, app, by, id).catch(ignoreNotFound)))
     dependents = (await globalCommands.run(deleteDirectory, by, String(id))).apps
   }
-}
-
-/** The app was deleted meanwhile, so it refers to nothing any more. */
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof Problem) || error.status !== 404) throw error
 }

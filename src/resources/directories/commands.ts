@@ -1,6 +1,6 @@
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
-import { invalid, NotFound } from '../../lib/errors.ts'
+import { invalid, requireFound } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { resolvePeople } from '../users/store.ts'
@@ -91,9 +91,7 @@ export const deleteDirectory = globalCommand('deleteDirectory', async (work: Glo
 })
 
 async function requireDirectory({ sql }: GlobalWork, ref: string, forDeletion = false): Promise<store.DirectoryRow> {
-  const stored = await store.lockDirectory(sql, ref, forDeletion)
-  if (stored === null) throw NotFound()
-  return stored
+  return requireFound(await store.lockDirectory(sql, ref, forDeletion))
 }
 
 async function requirePeople({ sql }: GlobalWork, refs: string[]): Promise<number[]> {

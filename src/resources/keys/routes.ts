@@ -3,7 +3,7 @@ import { countKeys, findKey, listKeys, orderFields, type KeyRow } from '../../au
 import type { Principal } from '../../auth/principal.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
-import { invalid, NotFound } from '../../lib/errors.ts'
+import { invalid, NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { createKey, revokeKey, updateKey } from './commands.ts'
@@ -69,8 +69,7 @@ const get = route('GET /api/keys/{id}', {
   replies: { 200: Key },
   problems: [NotFound],
   async handle({ params, by }, { sql }) {
-    const key = await findKey(sql, toId(params.id))
-    if (key === null) throw NotFound()
+    const key = requireFound(await findKey(sql, toId(params.id)))
     return reply(200, showKey(key, by))
   },
 })

@@ -1,5 +1,5 @@
 import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine/global/command.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { requireFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
 import { markRead, type Marking } from './lists/marks.ts'
 import { queueCreated, queueMarked, queueUpdated } from './processing/outbox.ts'
@@ -11,8 +11,7 @@ export const markNotification = globalCommand(
   'markNotification',
   async (work: GlobalWork, { id, isUnread }: { id: number; isUnread: boolean }): Promise<NotificationRow> => {
     const { sql, by, now } = work
-    const row = await store.findNotification(sql, id, by.user)
-    if (row === null) throw NotFound()
+    const row = requireFound(await store.findNotification(sql, id, by.user))
     if (row.is_unread === isUnread) return row
     await store.updateUnread(sql, id, isUnread)
     await queueUpdated(sql, { id, by: by.user }, now)
@@ -56,7 +55,6 @@ export const notifyingCommands: ReadonlySet<GlobalCommand<never, unknown>> = new
 /** Removes a notification: the caller's own; any with an API key. Nothing is sent. */
 export const removeNotification = globalCommand('removeNotification', async (work: GlobalWork, id: number) => {
   const { sql, by } = work
-  const row = await store.findNotification(sql, id, by.kind === 'key' ? null : by.user)
-  if (row === null) throw NotFound()
+  requireFound(await store.findNotification(sql, id, by.kind === 'key' ? null : by.user))
   await store.removeNotification(sql, id)
 })

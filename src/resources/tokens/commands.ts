@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
 import { hashOf } from '../../auth/credentials.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { findUserIdTogether } from '../users/store.ts'
 import { insertToken, removeTokens } from './store.ts'
@@ -37,8 +37,7 @@ export const revokeTokens = globalCommand('revokeTokens', async (work: GlobalWor
 })
 
 async function requireUser({ sql }: GlobalWork, user: string): Promise<number> {
-  const id = await findUserIdTogether(sql, user)
-  if (id === null) throw NotFound()
+  const id = requireFound(await findUserIdTogether(sql, user))
   if (id <= 0) throw SpecialUser()
   return id
 }

@@ -1,6 +1,6 @@
 import type { Served } from '../../route.ts'
 import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
-import { Problem } from '../../../lib/errors.ts'
+import { ignoreNotFound } from '../../../lib/errors.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'
 import { showAgain } from '../own/settings.ts'
 
@@ -17,7 +17,7 @@ export async function makeApp(
     return created
   } catch (error) {
     // The other member has removed it as well, which deletes it: another attempt makes a new one.
-    if (!(error instanceof Problem) || error.status !== 404) throw error
+    ignoreNotFound(error)
     return globalCommands.run(createApp, by, draft)
   }
 }

@@ -1,5 +1,5 @@
 import type { Served } from '../../route.ts'
-import { Problem } from '../../../lib/errors.ts'
+import { ignoreNotFound } from '../../../lib/errors.ts'
 import { removeDeleted } from './commands.ts'
 import { listMemberships } from './store.ts'
 
@@ -11,11 +11,7 @@ type Request = Served<'sql' | 'apps' | 'by'>
  */
 export async function leaveApps(user: number, { sql, apps, by }: Request): Promise<void> {
   for (const app of await listMemberships(sql, user)) {
-    try {
-      await apps.run(removeDeleted, app, by, user)
-    } catch (error) {
-      // Removed by another user, or the app is gone: there is nothing left to end.
-      if (!(error instanceof Problem) || error.status !== 404) throw error
-    }
+    // Removed by another user, or the app is gone: then there is nothing left to end.
+    await apps.run(removeDeleted, app, by, user).catch(ignoreNotFound)
   }
 }
