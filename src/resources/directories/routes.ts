@@ -1,13 +1,24 @@
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
-import { toPage, toPagedList } from '../../api/page.ts'
+import { Listing, toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/lists/pages.ts'
 import { findFollowed } from '../users/follows/store.ts'
-import { createDirectory, renameDirectory } from './commands.ts'
+import { showUserSummary } from '../users/represent.ts'
+import { listPage } from '../users/lists/list.ts'
+import { PersonListing, SpecialUser, UserList } from '../users/schema.ts'
+import { addPeople, createDirectory, removePeople, renameDirectory } from './commands.ts'
 import { closeDirectory, type ClearDirectory } from './closing.ts'
-import { showDirectory, shownMembers } from './represent.ts'
-import { Directory, DirectoryExists, DirectoryList, DirectoryListing, DirectoryPath, NewDirectory } from './schema.ts'
+import {
+  Directory,
+  DirectoryExists,
+  DirectoryList,
+  DirectoryMemberPath,
+  DirectoryPath,
+  NewDirectory,
+  PeopleRefs,
+  PeopleUnknown,
+} from './schema.ts'
 import { countDirectories, findDirectory, listDirectories, orderFields } from './store.ts'
 
 const create = route('POST /api/directories', {
@@ -26,7 +37,7 @@ const create = route('POST /api/directories', {
 const list = route('GET /api/directories', {
   summary: 'List directories: with a token those that its user is in',
   auth: 'token or key',
-  query: DirectoryListing,
+  query: Listing,
   replies: { 200: DirectoryList },
   async handle({ query, by }, { sql }) {
     const page = toPage(query, orderFields, 'name')
@@ -75,16 +86,78 @@ const remove = (clearDirectory: ClearDirectory) =>
     },
   })
 
+const listMembers = route('GET /api/directories/{dir}/members', {
+  summary: 'List the people in a directory',
+  auth: 'token or key',
+  params: DirectoryPath,
+  query: PersonListing,
+  replies: { 200: UserList },
+  problems: [NotFound],
+  async handle({ params, query, by, representation, origin }, { sql, presence }) {
+    const directory = requireFound(await findDirectory(sql, params.dir, by))
+    const within = { directories: [String(directory.id)] }
+    return reply(200, await listPage(query, within, { by, representation, origin, sql, presence }))
+  },
+})
+
+const changeOne = (method: 'PUT' | 'DELETE') =>
+  route(`${method} /api/directories/{dir}/members/{user}`, {
+    summary: method === 'PUT' ? 'Add a user or agent to a directory' : 'Take a user or agent out of a directory',
+    auth: 'key',
+    params: DirectoryMemberPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by }, { globalCommands }) {
+      await globalCommands.run(commandOf[method], by, { directory: params.dir, people: [params.user] })
+      return reply(204)
+    },
+  })
+
+const changeMany = (method: 'PUT' | 'DELETE') =>
+  route(`${method} /api/directories/{dir}/members`, {
+    summary:
+      method === 'PUT'
+        ? 'Add users and agents to a directory, all or none'
+        : 'Take users and agents out of a directory',
+    auth: 'key',
+    params: DirectoryPath,
+    body: PeopleRefs,
+    replies: { 204: null },
+    problems: [NotFound, PeopleUnknown, SpecialUser],
+    async handle({ params, body, by }, { globalCommands }) {
+      await globalCommands.run(commandOf[method], by, { directory: params.dir, people: body })
+      return reply(204)
+    },
+  })
+
+const commandOf = { PUT: addPeople, DELETE: removePeople }
+
 type Request = Served<'sql' | 'presence' | 'by' | 'origin'>
 
+/** The most members within a detailed directory; the others are in its members list. */
+const shownMembers = 25
+
+/** The detailed directory with the first of its members. */
 async function show(ref: string, { sql, by, origin, presence }: Request) {
-  const directory = await findDirectory(sql, ref, by)
-  if (directory === null) throw NotFound()
+  const directory = requireFound(await findDirectory(sql, ref, by))
   const filter = { by, directories: [String(directory.id)] }
   const page = toPage({ take: shownMembers }, ['name', 'id'], 'name')
   const { count, persons } = await listPersons(sql, filter, page)
   const ids = persons.map(({ id }) => id)
-  return showDirectory(directory, persons, count, { by, origin, followed: await findFollowed(sql, by, ids), presence })
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence }
+  const members = persons.map(person => showUserSummary(person, viewer))
+  return { ...directory, members: toPagedList(page, count, members) }
 }
 
-export const routes = (clearDirectory: ClearDirectory) => [create, list, read, rename, remove(clearDirectory)]
+export const routes = (clearDirectory: ClearDirectory) => [
+  create,
+  list,
+  read,
+  rename,
+  remove(clearDirectory),
+  listMembers,
+  changeOne('PUT'),
+  changeMany('PUT'),
+  changeOne('DELETE'),
+  changeMany('DELETE'),
+]

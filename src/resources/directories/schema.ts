@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../api/reference.ts'
 import { Int, pagedList, UidInput } from '../../api/shape.ts'
-import { Listing } from '../../api/page.ts'
 import { DirectoryRef, UserSummary } from '../users/schema.ts'
 
 export const DirectoryPath = z.object({ dir: z.string().describe('Id or name of a directory') })
@@ -14,8 +13,6 @@ export const NewDirectory = z.object({
 
 /** Ids or uids; all of them or none. */
 export const PeopleRefs = z.array(ReferenceInput).max(500)
-
-export const DirectoryListing = Listing
 
 export const Directory = z
   .object({ id: Int, name: z.string(), members: pagedList(UserSummary).describe('The first 25, by name') })

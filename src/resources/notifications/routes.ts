@@ -1,12 +1,18 @@
 import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import { createNotification, markNotification, removeNotification } from './commands.ts'
+import { openApp } from '../apps/find.ts'
+import { AppPath } from '../apps/schema.ts'
+import { DirectoryPath } from '../directories/schema.ts'
+import { findDirectory } from '../directories/store.ts'
+import { createNotification, markNotification, markNotifications, removeNotification } from './commands.ts'
 import { listPage } from './lists/list.ts'
 import { toDraft } from './prepare.ts'
 import { namesOf, showNotification } from './represent.ts'
 import {
+  AppNotificationListing,
+  MarkQuery,
   NewNotification,
   Notification,
   NotificationListing,
@@ -34,8 +40,7 @@ const get = route('GET /api/notifications/{id}', {
   replies: { 200: Notification },
   problems: [NotFound],
   async handle({ params, by, origin }, { sql, userCache }) {
-    const row = await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user)
-    if (row === null) throw NotFound()
+    const row = requireFound(await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user))
     return reply(200, await show(row, { origin, userCache }))
   },
 })
@@ -81,6 +86,59 @@ const remove = route('DELETE /api/notifications/{id}', {
   },
 })
 
+const listOfApp = route('GET /api/apps/{app}/notifications', {
+  summary: 'List the notifications of the caller that an app gave rise to',
+  auth: 'token',
+  params: AppPath,
+  query: AppNotificationListing,
+  replies: { 200: Notifications },
+  problems: [NotFound],
+  async handle({ params, query, by, origin }, { sql, apps, userCache }) {
+    const caller = { by, origin, sql, apps, userCache }
+    const { state } = await openApp(params.app, 'read', caller)
+    return reply(200, await listPage(query, state.app.id, caller))
+  },
+})
+
+const markAll = route('PUT /api/notifications/mark', {
+  summary: 'Mark the notifications of the caller as read, up to one or all',
+  auth: 'token',
+  query: MarkQuery,
+  replies: { 204: null },
+  async handle({ query, by }, { globalCommands }) {
+    await globalCommands.run(markNotifications, by, { upTo: query.id })
+    return reply(204)
+  },
+})
+
+const markOfApp = route('PUT /api/apps/{app}/notifications/mark', {
+  summary: 'Mark the notifications of an app as read, up to one or all',
+  auth: 'token',
+  params: AppPath,
+  query: MarkQuery,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, query, by }, { sql, apps, globalCommands, userCache }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
+    await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
+    return reply(204)
+  },
+})
+
+const markOfDirectory = route('PUT /api/directories/{dir}/notifications/mark', {
+  summary: 'Mark the notifications of the apps of a directory as read, up to one or all',
+  auth: 'token',
+  params: DirectoryPath,
+  query: MarkQuery,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, query, by }, { sql, globalCommands }) {
+    const directory = requireFound(await findDirectory(sql, params.dir, by))
+    await globalCommands.run(markNotifications, by, { upTo: query.id, directory: directory.id })
+    return reply(204)
+  },
+})
+
 type Request = Served<'userCache' | 'origin'>
 
 async function show(row: NotificationRow, { userCache, origin }: Request) {
@@ -88,4 +146,15 @@ async function show(row: NotificationRow, { userCache, origin }: Request) {
   return showNotification(row, { userCache, origin })
 }
 
-export const routes = [list, create, get, mark('PUT'), mark('DELETE'), remove]
+export const routes = [
+  list,
+  create,
+  get,
+  mark('PUT'),
+  mark('DELETE'),
+  remove,
+  listOfApp,
+  markAll,
+  markOfApp,
+  markOfDirectory,
+]

@@ -1,12 +1,11 @@
 import { inPortions } from '../../jobs/portions.ts'
 import { resource } from '../resource.ts'
-import { accountRoutes, type LeaveApps } from './account-routes.ts'
-import { routes } from './routes.ts'
+import { routes, type LeaveApps } from './routes.ts'
 import { addedUpAtOnce, addUpDirectoryCounts } from './lists/shown.ts'
 
 export const users = (leaveApps: LeaveApps) =>
   resource({
-    routes: [...routes, ...accountRoutes(leaveApps)],
+    routes: routes(leaveApps),
     jobs: ({ sql }) => [
       {
         name: 'add up who is in directories',

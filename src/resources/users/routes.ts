@@ -1,8 +1,8 @@
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
 import { findFollowed } from './follows/store.ts'
-import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
+import { createUser, deleteUser, restoreUser, trashUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './lists/list.ts'
 import { hashPassword } from './password.ts'
 import type { UserChange } from './profile.ts'
@@ -44,8 +44,7 @@ const read = route('GET /api/users/{user}', {
   replies: { 200: User },
   problems: [NotFound],
   async handle({ params, query, by, origin }, { sql, presence }) {
-    const person = await findPerson(sql, params.user, by)
-    if (person === null) throw NotFound()
+    const person = requireFound(await findPerson(sql, params.user, by))
     // Trashed users are visible to API keys only, which may restore them.
     const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
     if (person.trashed_at !== null && !showsTrashed) throw NotFound()
@@ -105,9 +104,42 @@ const list = route('GET /api/users', {
   query: PersonListing,
   replies: { 200: UserList },
   async handle({ query, by, representation, origin }, { sql, presence }) {
-    return reply(200, await listPage(query, [], { by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, {}, { by, representation, origin, sql, presence }))
   },
 })
+
+const change = (verb: 'trash' | 'restore') =>
+  route(`POST /api/users/{user}/${verb}`, {
+    summary: verb === 'trash' ? 'Trash a user: out of sight, and its tokens are rejected' : 'Restore a trashed user',
+    auth: 'key',
+    params: UserPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by }, { globalCommands }) {
+      await globalCommands.run<string, unknown>(verb === 'trash' ? trashUser : restoreUser, by, params.user)
+      return reply(204)
+    },
+  })
+
+/** Ends the memberships of a user who is about to be deleted. Apps come later in the order of resources. */
+export type LeaveApps = (user: number, request: Served<'sql' | 'apps' | 'by'>) => Promise<void>
+
+const remove = (leaveApps: LeaveApps) =>
+  route('DELETE /api/users/{user}', {
+    summary: 'Delete a user for good; what it wrote stays',
+    auth: 'key',
+    params: UserPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by }, { sql, apps, globalCommands }) {
+      // Trashed first, so that the user joins nothing while leaving; after a crash in between, the user can be deleted
+      // again, and no membership lacks its user.
+      const user = await globalCommands.run(trashUser, by, params.user)
+      await leaveApps(user, { by, sql, apps })
+      await globalCommands.run(deleteUser, by, String(user))
+      return reply(204)
+    },
+  })
 
 async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<UserChange> {
   const { password, ...rest } = await withPicture(request.body, request)
@@ -124,4 +156,14 @@ async function showSaved({ id }: Saved, { sql, by, origin, presence, userCache }
   return showDetailed(person, { by, origin, followed: new Set(), presence, sql })
 }
 
-export const routes = [create, list, readSelf, read, update, upsert]
+export const routes = (leaveApps: LeaveApps) => [
+  create,
+  list,
+  readSelf,
+  read,
+  update,
+  upsert,
+  change('trash'),
+  change('restore'),
+  remove(leaveApps),
+]

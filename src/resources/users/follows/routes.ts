@@ -1,18 +1,14 @@
 import { reply } from '../../../http/route.ts'
-import { route, type Served } from '../../route.ts'
+import { route } from '../../route.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
-import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
-import { Range, toPage, toPagedList } from '../../../api/page.ts'
+import { Forbidden, NotFound, requireFound, ValidationFailed } from '../../../lib/errors.ts'
+import { Range } from '../../../api/page.ts'
 import { actorOf } from '../represent.ts'
-import { showDetailed, showPersons } from '../show.ts'
+import { showDetailed } from '../show.ts'
 import { SpecialUser, User, UserList, UserPath } from '../schema.ts'
-import { listPersons, type PersonFilter } from '../lists/pages.ts'
-import type { PersonOrder } from '../lists/user-ids.ts'
+import { listPage } from '../lists/list.ts'
 import { findPerson } from '../store.ts'
 import { follow, unfollow } from './commands.ts'
-import { findFollowed } from './store.ts'
-
-const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
 const change = (verb: 'follow' | 'unfollow') =>
   route(`POST /api/users/{user}/${verb}`, {
@@ -47,7 +43,7 @@ const followers = route('GET /api/users/{user}/followers', {
   async handle({ params, query, by, representation, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, await listPage({ followersOf: person.id }, { query, by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, { followersOf: person.id }, { by, representation, origin, sql, presence }))
   },
 })
 
@@ -59,24 +55,10 @@ const following = route('GET /api/users/{user}/following', {
   replies: { 200: UserList },
   problems: [NotFound, Forbidden],
   async handle({ params, query, by, representation, origin }, { sql, presence }) {
-    const person = await findPerson(sql, params.user, by)
-    if (person === null) throw NotFound()
+    const person = requireFound(await findPerson(sql, params.user, by))
     if (person.id !== by.user) throw Forbidden()
-    return reply(200, await listPage({ followedBy: by.user }, { query, by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, { followedBy: by.user }, { by, representation, origin, sql, presence }))
   },
 })
-
-interface Request extends Served<'sql' | 'presence' | 'by' | 'origin' | 'representation'> {
-  query: Parameters<typeof toPage>[0]
-}
-
-async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
-  const { query, sql, by, origin, representation, presence } = request
-  const page = toPage(query, orderFields, 'name')
-  const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
-  const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, representation }
-  return toPagedList(page, count, await showPersons(persons, viewer))
-}
 
 export const routes = [change('follow'), change('unfollow'), followers, following]
