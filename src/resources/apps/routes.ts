@@ -1,6 +1,6 @@
 import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
-import { reply } from '../../http/route.ts'
+import { reply, type Method } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
@@ -106,9 +106,15 @@ const list = (messages: AppMessages) =>
     },
   })
 
-const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, void, Loaded>, problems: ProblemType[]) =>
-  route(`POST /api/apps/{app}/${verb}`, {
-    summary: verb === 'trash' ? 'Move an app to the trash' : 'Take an app out of the trash',
+/** A route that does nothing but run a command of an app. */
+const change = <Loaded>(
+  endpoint: `${Method} /api/apps/{app}${string}`,
+  summary: string,
+  command: Command<unknown, void, Loaded>,
+  problems: ProblemType[] = [],
+) =>
+  route(endpoint, {
+    summary,
     auth: 'token or key',
     params: AppPath,
     replies: { 204: null },
@@ -119,25 +125,13 @@ const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, voi
     },
   })
 
-const remove = route('DELETE /api/apps/{app}', {
-  summary: 'Delete an app and all its content for good',
-  auth: 'token or key',
-  params: AppPath,
-  replies: { 204: null },
-  problems: [Forbidden, NotFound],
-  async handle({ params, by }, { sql, apps }) {
-    await apps.run(deleteApp, await toAppId(params.app, { by, sql }), by, undefined)
-    return reply(204)
-  },
-})
-
 export const routes = (messages: AppMessages) => [
   list(messages),
   create(messages),
   get(messages),
   update(messages),
   upsert(messages),
-  change('trash', trashApp, []),
-  change('restore', restoreApp, [PairHasChat]),
-  remove,
+  change('POST /api/apps/{app}/trash', 'Move an app to the trash', trashApp),
+  change('POST /api/apps/{app}/restore', 'Take an app out of the trash', restoreApp, [PairHasChat]),
+  change('DELETE /api/apps/{app}', 'Delete an app and all its content for good', deleteApp),
 ]

@@ -1,6 +1,6 @@
 import type { AppState } from '../../../engine/state.ts'
 import { toPage, toPagedList, type PagedList } from '../../../api/page.ts'
-import { findDirectoryId } from '../../directories/store.ts'
+import { findDirectory } from '../../directories/store.ts'
 import { findUserId } from '../../users/store.ts'
 import { findStates } from '../find.ts'
 import type { Served } from '../../route.ts'
@@ -25,31 +25,21 @@ export async function listPage(
   return toPagedList(page, count, await Promise.all(states.map(show)))
 }
 
-type Caller = Served<'sql' | 'by' | 'userCache'>
-
 /** Null where a named user or directory does not exist, or the caller is not in it: nothing matches. */
-async function toFilter(query: AppListing, caller: Caller): Promise<AppFilter | null> {
-  const { sql, by } = caller
-  const directory = query.directory === undefined ? null : await findOwnDirectory(query.directory, caller)
+async function toFilter(query: AppListing, { sql, by }: Served<'sql' | 'by'>): Promise<AppFilter | null> {
+  const directory = query.directory === undefined ? null : await findDirectory(sql, query.directory, by)
   const member = query.member === undefined ? null : await findUserId(sql, query.member)
   if (query.directory !== undefined && directory === null) return null
   if (query.member !== undefined && member === null) return null
   return {
     by,
     types: query.type ?? [],
-    directory,
+    directory: directory?.id ?? null,
     member,
     isArchived: query.archived ?? null,
     isUnread: query.unread ?? null,
     ...toUidFilter(query.uid),
   }
-}
-
-async function findOwnDirectory(ref: string, { sql, by, userCache }: Caller): Promise<number | null> {
-  const directory = await findDirectoryId(sql, ref)
-  if (by.kind === 'key') return directory
-  const person = await userCache.get(by.user)
-  return person?.directories.some(({ id }) => id === directory) ? directory : null
 }
 
 /** `true` and `false` filter by having a uid; other values are uids, of which any may match. */

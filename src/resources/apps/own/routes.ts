@@ -1,3 +1,4 @@
+import type { Command } from '../../../engine/command.ts'
 import { reply, type Method } from '../../../http/route.ts'
 import { route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
@@ -5,19 +6,24 @@ import { toId } from '../../../api/reference.ts'
 import { openApp, toAppId } from '../find.ts'
 import { markRead, markUnread } from './mark.ts'
 import { App, AppPath, MarkQuery, WrongKind } from '../schema.ts'
-import { changeSettings, removeForMe, type Settings } from './settings.ts'
+import { changeSettings, removeForMe } from './settings.ts'
 import { showWhole, type AppMessages } from '../show.ts'
 
-/** A route that changes one of the caller's own settings of an app. */
-const setting = (method: Method, name: 'pin' | 'archive', summary: string, settings: Settings) =>
-  route(`${method} /api/apps/{app}/${name}`, {
+/** A route that does nothing but run a command on what is the caller's own of an app. */
+const change = <Input>(
+  endpoint: `${Method} /api/apps/{app}/${string}`,
+  summary: string,
+  command: Command<Input, void>,
+  input: Input,
+) =>
+  route(endpoint, {
     summary,
     auth: 'token',
     params: AppPath,
     replies: { 204: null },
     problems: [NotFound],
     async handle({ params, by }, { sql, apps }) {
-      await apps.run(changeSettings, await toAppId(params.app, { by, sql }), by, settings)
+      await apps.run(command, await toAppId(params.app, { by, sql }), by, input)
       return reply(204)
     },
   })
@@ -55,18 +61,6 @@ const mark = (messages: AppMessages) =>
     },
   })
 
-const unmark = route('DELETE /api/apps/{app}/mark', {
-  summary: 'Mark an app as unread',
-  auth: 'token',
-  params: AppPath,
-  replies: { 204: null },
-  problems: [NotFound],
-  async handle({ params, by }, { sql, apps }) {
-    await apps.run(markUnread, await toAppId(params.app, { by, sql }), by, undefined)
-    return reply(204)
-  },
-})
-
 const typing = route('PUT /api/apps/{app}/typing', {
   summary: 'Tell the others that the caller is typing',
   auth: 'token',
@@ -98,11 +92,11 @@ export const ownRoutes = (messages: AppMessages) => [
   remove,
   typing,
   mark(messages),
-  unmark,
-  setting('PUT', 'archive', 'Archive an app', { isArchived: true }),
-  setting('DELETE', 'archive', 'Take an app out of the archive', { isArchived: false }),
-  setting('PUT', 'pin', 'Pin an app', { isPinned: true }),
-  setting('DELETE', 'pin', 'Unpin an app', { isPinned: false }),
+  change('DELETE /api/apps/{app}/mark', 'Mark an app as unread', markUnread, undefined),
+  change('PUT /api/apps/{app}/archive', 'Archive an app', changeSettings, { isArchived: true }),
+  change('DELETE /api/apps/{app}/archive', 'Take an app out of the archive', changeSettings, { isArchived: false }),
+  change('PUT /api/apps/{app}/pin', 'Pin an app', changeSettings, { isPinned: true }),
+  change('DELETE /api/apps/{app}/pin', 'Unpin an app', changeSettings, { isPinned: false }),
   subscription('subscribe', messages),
   subscription('unsubscribe', messages),
 ]
