@@ -24,20 +24,12 @@ const list = route('GET /api/admin/jobs', {
     const jobs = await monitor.listJobs()
     return reply(
       200,
-      jobs.map(({ node, name, period_ms, last_run_at, duration_ms, runs, rows, error }) => {
-        const duration = Math.round(duration_ms * 10) / 10
-        const period = Math.ceil(period_ms / 1000)
-        return {
-          node,
-          name,
-          period,
-          last_run_at: new Date(last_run_at),
-          duration,
-          runs,
-          rows: rows ?? undefined,
-          error,
-        }
-      }),
+      jobs.map(({ period_ms, last_run_at, duration_ms, ...job }) => ({
+        ...job,
+        period: Math.ceil(period_ms / 1000),
+        last_run_at: new Date(last_run_at),
+        duration: Math.round(duration_ms * 10) / 10,
+      })),
     )
   },
 })

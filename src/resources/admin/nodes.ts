@@ -32,23 +32,12 @@ const list = route('GET /api/admin/nodes', {
     const nodes = await monitor.listNodes()
     return reply(
       200,
-      nodes.map(({ id, version, host, started_at, seen_at, figures }) => {
-        const { sessions, waiting, lag_ms, rss, disk } = figures
-        const lag = Math.round(lag_ms * 10) / 10
-        return {
-          id,
-          version,
-          host,
-          started_at,
-          seen_at,
-          sessions,
-          waiting,
-          lag_ms: lag,
-          rss,
-          disk,
-          is_current: id === monitor.id,
-        }
-      }),
+      nodes.map(({ jobs: _, figures: { lag_ms, ...figures }, ...node }) => ({
+        ...node,
+        ...figures,
+        lag_ms: Math.round(lag_ms * 10) / 10,
+        is_current: node.id === monitor.id,
+      })),
     )
   },
 })

@@ -4,8 +4,7 @@ import { globalCommand, type GlobalWork } from '../../../engine/global/command.t
 import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import { unauthenticated, systemUser, type Principal } from '../../../auth/principal.ts'
-import { audit, toAuditRow } from '../../../audit/audit.ts'
-import { insertAuditRow } from '../../../audit/store.ts'
+import { audit, auditAlone } from '../../../audit/audit.ts'
 import { TokenBuckets } from '../../../lib/token-buckets.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { hashOf } from '../../../auth/credentials.ts'
@@ -88,7 +87,7 @@ export class AdminSessions {
   async refused(ip: string, agent: string): Promise<void> {
     if (this.#refusals.take('') > 0) return
     const entry = { action: 'sign_in_failed', after: { agent } } as const
-    await insertAuditRow(this.#sql, toAuditRow({ ...unauthenticated, ip }, this.#now(), entry))
+    await auditAlone(this.#sql, { ...unauthenticated, ip }, this.#now(), entry)
   }
 
   /** The principal of a cookie, synchronously where it is known; a promise with null for an ended session. */
