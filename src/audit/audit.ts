@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Principal } from '../auth/principal.ts'
-import type { Batch } from '../postgres/batch.ts'
+import { writeRows, type Batch } from '../postgres/batch.ts'
+import type { Db } from '../postgres/sql.ts'
 import type { AuditAction } from './actions.ts'
 import { insertAudit, type NewAuditRow } from './store.ts'
 
@@ -32,7 +33,12 @@ export function auditByKey(work: Auditable, entry: AuditEntry): void {
   if (work.by.credential !== '') audit(work, entry)
 }
 
-export function toAuditRow(by: Principal, at: Date, { action, target, before, after }: AuditEntry): NewAuditRow {
+/** Records an action that no command takes part in, such as a refused sign-in. */
+export function auditAlone(db: Db, by: Principal, at: Date, entry: AuditEntry): Promise<void> {
+  return writeRows(db, [{ batch: insertAudit as Batch<object>, row: toAuditRow(by, at, entry) }])
+}
+
+function toAuditRow(by: Principal, at: Date, { action, target, before, after }: AuditEntry): NewAuditRow {
   return {
     at,
     actor_kind: by.kind !== 'key' ? 'nobody' : by.credential === '' ? 'server' : 'key',

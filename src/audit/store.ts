@@ -1,4 +1,4 @@
-import { batch, writeRows } from '../postgres/batch.ts'
+import { batch } from '../postgres/batch.ts'
 import type { Page } from '../api/page.ts'
 import type { Db, Fragment } from '../postgres/sql.ts'
 
@@ -43,10 +43,6 @@ export const insertAudit = batch<NewAuditRow>({
       session_id, ip, action, target_type, target_id, target_name, before, after, request_id
     from ${rows} r`,
 })
-
-export function insertAuditRow(db: Db, row: NewAuditRow): Promise<void> {
-  return writeRows(db, [{ batch: insertAudit, row }] as unknown as Parameters<typeof writeRows>[1])
-}
 
 export interface AuditRow extends Omit<NewAuditRow, 'credential'> {
   id: number

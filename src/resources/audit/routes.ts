@@ -1,5 +1,5 @@
-import { toAuditRow } from '../../audit/audit.ts'
-import { countAudit, insertAuditRow, listAudit, type AuditFilter } from '../../audit/store.ts'
+import { auditAlone } from '../../audit/audit.ts'
+import { countAudit, listAudit, type AuditFilter } from '../../audit/store.ts'
 import { Download } from '../../http/answer/download.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
@@ -17,10 +17,7 @@ const list = route('GET /api/audit', {
   async handle({ query, by, representation, addressOf }, { sql, now }) {
     const filter = toFilter(query)
     if (representation.isStream) {
-      await insertAuditRow(
-        sql,
-        toAuditRow({ ...by, ip: addressOf() }, now(), { action: 'audit_exported', after: { ...filter } }),
-      )
+      await auditAlone(sql, { ...by, ip: addressOf() }, now(), { action: 'audit_exported', after: { ...filter } })
       const open = () => exportAudit(sql, filter, representation.scalars)
       return reply(200, new Download({ sizeBytes: null, etag: null, open }), { 'Content-Type': ndjsonType })
     }

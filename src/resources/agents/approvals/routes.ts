@@ -1,13 +1,11 @@
 import { z } from 'zod'
-import { toAuditRow } from '../../../audit/audit.ts'
-import { insertAuditRow } from '../../../audit/store.ts'
+import { auditAlone } from '../../../audit/audit.ts'
 import { reply } from '../../../http/route.ts'
 import { route, type Served } from '../../route.ts'
 import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { toId } from '../../../api/reference.ts'
 import { Int, pagedList, Timestamp } from '../../../api/shape.ts'
-import type { Tx } from '../../../postgres/sql.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { openApp } from '../../apps/find.ts'
 import { showNamed } from '../runs/represent.ts'
@@ -81,14 +79,10 @@ const answer = route('POST /api/approvals/{id}', {
     if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
     const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
     const after = { approved: body.approved }
-    const isDecided = await sql.begin(async begun => {
-      const tx = begun as unknown as Tx
+    const isDecided = await sql.begin(async tx => {
       if (!(await decide(tx, decision))) return false
       if (by.kind === 'key')
-        await insertAuditRow(
-          tx,
-          toAuditRow(by, now(), { action: 'approval_decided', target: { type: 'approval', id }, after }),
-        )
+        await auditAlone(tx, by, now(), { action: 'approval_decided', target: { type: 'approval', id }, after })
       return true
     })
     if (!isDecided) {
