@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import PQueue from 'p-queue'
 import { overloaded, problem } from '../lib/errors.ts'
 
 export const TooManyAttempts = problem(429, 'too-many-attempts', 'Too many failed attempts. Try again later.')
@@ -23,8 +24,7 @@ const waitingLimit = 64
 export class LoginThrottle {
   readonly #now: () => Date
   readonly #failures = new LRUCache<string, number[]>({ max: capacity })
-  #last: Promise<void> = Promise.resolve()
-  #waiting = 0
+  readonly #queue = new PQueue({ concurrency: 1 })
 
   constructor(now: () => Date) {
     this.#now = now
@@ -33,21 +33,13 @@ export class LoginThrottle {
   /** Runs `attempt` in turn and returns its result; null counts as a failure under each of `keys`. */
   async run<Result>(keys: string[], attempt: () => Promise<Result | null>): Promise<Result | null> {
     this.#requireRoom(keys)
-    if (this.#waiting >= waitingLimit) throw overloaded()
-    const turn = this.#last
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#last = promise
-    this.#waiting++
-    try {
-      await turn
+    if (this.#queue.size + this.#queue.pending >= waitingLimit) throw overloaded()
+    return this.#queue.add(async () => {
       this.#requireRoom(keys)
       const result = await attempt()
       if (result === null) for (const key of keys) this.#count(key)
       return result
-    } finally {
-      this.#waiting--
-      resolve()
-    }
+    })
   }
 
   #requireRoom(keys: string[]): void {
@@ -61,8 +53,7 @@ export class LoginThrottle {
 
   #count(key: string): void {
     const now = this.#now().getTime()
-    const failures = [...this.#recent(key, now), now]
-    this.#failures.set(key, failures)
+    this.#failures.set(key, [...this.#recent(key, now), now])
   }
 
   #recent(key: string, now: number): number[] {
