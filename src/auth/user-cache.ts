@@ -156,10 +156,10 @@ export class UserCache {
   }
 }
 
-const deletedUser: User = {
-  id: -1,
+/** What can be said of a user, all of it unsaid. */
+export const blankProfile = {
   uid: null,
-  name: 'Deleted user',
+  name: null,
   given_name: null,
   middle_name: null,
   family_name: null,
@@ -169,9 +169,15 @@ const deletedUser: User = {
   username: null,
   comment: null,
   picture_id: null,
-  secret: '',
   metadata: null,
   tags: [],
+}
+
+const deletedUser: User = {
+  ...blankProfile,
+  id: -1,
+  name: 'Deleted user',
+  secret: '',
   is_agent: false,
   display_name: 'Deleted user',
   created_at: new Date(0),

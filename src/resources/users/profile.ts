@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { blankProfile } from '../../auth/user-cache.ts'
 import type { GlobalWork } from '../../engine/global/command.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid } from '../../lib/errors.ts'
@@ -36,7 +37,7 @@ interface NewProfile {
 export async function createProfile(work: GlobalWork, { given, isAgent }: NewProfile): Promise<number | null> {
   const { sql, now } = work
   const directories = await requireDirectories(work, given.directories ?? [])
-  const row = { ...merge(blank, given), is_agent: isAgent, created_at: now }
+  const row = { ...merge({ id: null, ...blankProfile }, given), is_agent: isAgent, created_at: now }
   const id = await refusing(() => store.insertUser(sql, row))
   if (id === null) return null
   if (given.password_hash) await store.updatePassword(sql, id, given.password_hash)
@@ -102,23 +103,6 @@ async function refusing<Result>(write: () => Promise<Result>): Promise<Result> {
 }
 
 type Profile = Omit<UserRow, 'display_name'>
-
-const blank: Profile & { id: number | null } = {
-  id: null,
-  uid: null,
-  name: null,
-  given_name: null,
-  middle_name: null,
-  family_name: null,
-  nickname: null,
-  email: null,
-  phone_number: null,
-  username: null,
-  comment: null,
-  picture_id: null,
-  metadata: null,
-  tags: [],
-}
 
 /** The row after applying `given`, with derived columns. */
 function merge(before: Profile & { id: number | null }, given: UserChange): UserRow {
