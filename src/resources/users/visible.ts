@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
+import { inOrder } from '../../postgres/rows.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 
 /** Up to this many ids a query starts from them; with more, it goes through all users and looks each up. A guess. */
@@ -125,8 +126,7 @@ export async function listStillSeen(db: Db, by: Principal, ids: number[]): Promi
   const rows = await db<{ id: number }[]>`
     select u.id from users u
     where u.id = any(${ids}::bigint[]) and u.trashed_at is null and ${isSeenOneByOne(db, by.user)}`
-  const seen = new Set(rows.map(({ id }) => id))
-  return ids.filter(id => seen.has(id))
+  return inOrder(ids, rows).map(({ id }) => id)
 }
 
 /** For each user, the users among `others` with a common app that is not trashed; no entry where there is none. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
+import { countRows } from '../../../postgres/rows.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
 
@@ -54,9 +55,7 @@ export function nameFor(db: Db, by: Principal): Fragment {
 
 /** Served by members_user. */
 async function hasMany(db: Db, user: number): Promise<boolean> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from (select from members where user_id = ${user} limit ${askedApps + 1}) m`
-  return row!.count > askedApps
+  return (await countRows(db, db`select from members where user_id = ${user} limit ${askedApps + 1}`)) > askedApps
 }
 
 /** Apps whose given names may contain all words; null where they are many. Served by apps_search. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
+import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
 import { toVisible } from '../../users/lists/extent.ts'
@@ -115,8 +116,7 @@ async function listGathered(
   const rows = await sql<{ id: number }[]>`
     select m.user_id as id from members m
     where m.app_id = ${app} and m.user_id = any(${ids}::bigint[]) and m.access is not null`
-  const still = new Set(rows.map(({ id }) => id))
-  return { ids: ids.filter(id => still.has(id)), count: found.length }
+  return { ids: inOrder(ids, rows).map(({ id }) => id), count: found.length }
 }
 
 /** For a caller who sees nearly all users: users who are not members, where these are fewer, or all users. */

@@ -1,6 +1,7 @@
 import { fromNearerEnd, orderBy, type NearWalk } from '../../../postgres/order.ts'
 import type { OrderKey, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
+import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { findOutdated, isListed, type Outdated } from './audits.ts'
 import { toExisting } from './departures.ts'
@@ -46,7 +47,7 @@ export async function listNotifications(
   if (page.countOnly || skip >= count) return { rows: [], count }
   const asked = { filter, page, count, wanted, outdated, blocks }
   const ids = (await findRecent(db, asked)) ?? (await findPage(db, asked))
-  return { rows: await listInOrder(db, ids), count }
+  return { rows: inOrder(ids, await listByIds(db, ids)), count }
 }
 
 /** The blocks of a list that is filtered by what is kept of these; null for others. */
@@ -175,12 +176,6 @@ function toOrder(db: Db, order: OrderKey<OrderField>[], { user }: Filter): Fragm
   if (!isById(order)) return orderBy(db, order, { id: 'n.id', created_at: 'n.created_at' })
   const direction = order[0]!.descending ? db`desc` : db`asc`
   return user === null ? db`order by n.id ${direction}` : db`order by n.user_id ${direction}, n.id ${direction}`
-}
-
-async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
-  const rows = new Map((await listByIds(db, ids)).map(row => [row.id, row]))
-  // Notifications that were deleted meanwhile are missing.
-  return ids.flatMap(id => rows.get(id) ?? [])
 }
 
 /**

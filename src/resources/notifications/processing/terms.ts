@@ -1,6 +1,7 @@
 import { inPortions } from '../../../jobs/portions.ts'
 import type { Job } from '../../../jobs/jobs.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
+import { countRows } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
 import { busyCommands } from './pace.ts'
@@ -42,11 +43,8 @@ const portionSize = 1_000
 export async function toTextMatch(db: Db, user: number | null, q: string): Promise<{ hasWordsOf: Fragment }> {
   const hasThem = hasWords(db, textOf(db), q)
   const isOf = user === null ? db`true` : db`n.user_id = ${user}`
-  if (
-    (await countUpTo(db, db`select from notifications n where ${isOf}`, askedNotifications + 1)) <= askedNotifications
-  ) {
-    return { hasWordsOf: hasThem }
-  }
+  const count = await countRows(db, db`select from notifications n where ${isOf} limit ${askedNotifications + 1}`)
+  if (count <= askedNotifications) return { hasWordsOf: hasThem }
   const { ids, upTo } = await findMatches(db as Sql, { user, q })
   if (ids === null) return { hasWordsOf: hasThem }
   const fresh = await db<{ id: number }[]>`
@@ -67,8 +65,9 @@ const findMatches = cachedQuery(
     const hasThem = hasWords(sql, textOf(sql), q)
     const isOf = user === null ? sql`true` : sql`n.user_id = ${user}`
     const texts = sql`notification_terms where terms @@ name_query(${q}, true, true)`
-    const fewTexts = textsFor * (await countUpTo(sql, sql`select from notifications n where ${isOf}`, carriedIds))
-    const isCommon = (await countUpTo(sql, sql`select from ${texts}`, fewTexts + 1)) > fewTexts
+    const asked = await countRows(sql, sql`select from notifications n where ${isOf} limit ${carriedIds}`)
+    const fewTexts = textsFor * asked
+    const isCommon = (await countRows(sql, sql`select from ${texts} limit ${fewTexts + 1}`)) > fewTexts
     const [cursor] = await sql<{ id: number }[]>`select id from notification_terms_cursor`
     const upTo = cursor?.id ?? 0
     const selection = isCommon
@@ -87,12 +86,6 @@ const findMatches = cachedQuery(
   },
   rememberedSearches,
 )
-
-/** The number of rows, counted up to `most`. */
-async function countUpTo(db: Db, rows: Fragment, most: number): Promise<number> {
-  const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows} limit ${most}) r`
-  return row!.count
-}
 
 /** The text of `n`, with its Markdown. */
 function textOf(db: Db): Fragment {

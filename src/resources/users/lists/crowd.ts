@@ -2,6 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import { toReference } from '../../../api/reference.ts'
 import { fromNearerEnd } from '../../../postgres/order.ts'
 import type { Page } from '../../../api/page.ts'
+import { countRows } from '../../../postgres/rows.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong, listHidden } from '../visible.ts'
@@ -28,17 +29,22 @@ export interface Belonging {
   followedBy?: number
 }
 
+/** What a list of users is restricted to. */
+export interface PersonFilter extends Belonging {
+  by: Principal
+  /** true: only agents; false: only users who are no agents. */
+  agent?: boolean | undefined
+  system?: boolean | undefined
+  autocomplete?: boolean | undefined
+}
+
+type Asked = Pick<PersonFilter, 'by' | 'agent'>
+
 /** The set of all users but a few hidden ones. */
 export interface Everybody {
   isIn: Fragment
   size: number
   hidden: number[]
-}
-
-interface Asked {
-  by: Principal
-  /** true: only agents; false: only users who are no agents. */
-  agent?: boolean | undefined
 }
 
 /** The cost of checking a user, in units of gathering one. Measured. */
@@ -61,7 +67,7 @@ export async function listCrowd(
   page: Page<PersonOrder>,
 ): Promise<{ ids: number[]; count: number } | null> {
   if (!asksNothing(asked, page)) return null
-  const all = size ?? (await countIds(db, ids ?? db`select u.id from users u where ${isIn}`))
+  const all = size ?? (await countRows(db, ids ?? db`select u.id from users u where ${isIn}`))
   if (all <= fewLimit) return null
   const count = all - (await countOthers(db, asked, { ids, isIn, size: all }, page))
   if (page.countOnly || page.skip >= count) return { ids: [], count }
@@ -92,11 +98,6 @@ export async function countAll(db: Db): Promise<number> {
   return row!.count
 }
 
-async function countIds(db: Db, ids: Fragment): Promise<number> {
-  const [row] = await db<{ count: number }[]>`select count(*) as count from (${ids}) s`
-  return row!.count
-}
-
 /**
  * The number of users of a set that a page leaves out. Served by users_trashed and users_agents. Few of these are looked up
  * in the set; where they are many, it is gathered instead: to look 100,000 users in the trash up among 100,000 members read
@@ -115,7 +116,7 @@ async function countOthers(
   if (conditions.length === 0) return 0
   const any = conditions.reduce((one, other) => db`${one} or ${other}`)
   const few = Math.ceil(size / askingCost)
-  const isMany = ids !== undefined && (await countIds(db, db`select from users u where ${any} limit ${few}`)) === few
+  const isMany = ids !== undefined && (await countRows(db, db`select from users u where ${any} limit ${few}`)) === few
   const isInSet = isMany ? isAmong(db, ids) : isIn
   const [row] = await db<{ count: number }[]>`select count(*) as count from users u where (${any}) and ${isInSet}`
   return row!.count

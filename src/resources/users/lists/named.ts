@@ -1,8 +1,9 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
+import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
-import { toCrowds, type Belonging, type Crowd } from './crowd.ts'
+import { toCrowds, type Crowd, type PersonFilter } from './crowd.ts'
 import { toVisible } from './extent.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { isAmong, listStillSeen } from '../visible.ts'
@@ -21,11 +22,7 @@ function readable(db: Db): Fragment {
 }
 
 /** A list that many users match: by common words, or by a large set. */
-interface Often extends Belonging {
-  by: Principal
-  agent?: boolean | undefined
-  system?: boolean | undefined
-  autocomplete?: boolean | undefined
+interface Often extends PersonFilter {
   /** Absent: all users of the sets. */
   q?: string | undefined
 }
@@ -64,9 +61,7 @@ export async function listOften(
 async function listStillIn(db: Db, crowds: Crowd[], ids: number[]): Promise<number[]> {
   if (crowds.length === 0 || ids.length === 0) return ids
   const isIn = crowds.reduce((all, crowd) => db`${all} and ${crowd.isIn}`, db`u.id = any(${ids}::bigint[])`)
-  const rows = await db<{ id: number }[]>`select u.id from users u where ${isIn}`
-  const still = new Set(rows.map(({ id }) => id))
-  return ids.filter(id => still.has(id))
+  return inOrder(ids, await db<{ id: number }[]>`select u.id from users u where ${isIn}`).map(({ id }) => id)
 }
 
 type OftenOf = Often & Pick<Page, 'trashed' | 'tags'>

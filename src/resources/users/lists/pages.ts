@@ -1,20 +1,22 @@
 import { listUsersById, type User } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
+import { countRows, inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
-import { asksNothing, findEverybody, listCrowd, toCrowds, type Belonging, type Crowd, type Gathered } from './crowd.ts'
+import {
+  asksNothing,
+  findEverybody,
+  listCrowd,
+  toCrowds,
+  type Crowd,
+  type Gathered,
+  type PersonFilter,
+} from './crowd.ts'
 import { toVisible } from './extent.ts'
 import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong } from '../visible.ts'
-
-export interface PersonFilter extends Belonging {
-  by: Principal
-  agent?: boolean | undefined
-  system?: boolean | undefined
-  autocomplete?: boolean | undefined
-}
 
 /** Pages of a set beyond this position come from a cached list of all ids. A guess. */
 const deepFrom = 5_000
@@ -38,10 +40,8 @@ export async function listPersons(
   return { count, persons: await listPeopleInOrder(db, ids) }
 }
 
-/** Users who were deleted meanwhile are missing. */
 async function listPeopleInOrder(db: Db, ids: number[]): Promise<User[]> {
-  const persons = new Map((ids.length === 0 ? [] : await listUsersById(db, ids)).map(person => [person.id, person]))
-  return ids.flatMap(id => persons.get(id) ?? [])
+  return ids.length === 0 ? [] : inOrder(ids, await listUsersById(db, ids))
 }
 
 /** A page of all visible users, where there is no further filter; null otherwise. */
@@ -90,8 +90,7 @@ export async function restrictTo(db: Db, sets: Fragment[]): Promise<{ where: Fra
   let where = db`true`
   let isNarrow = false
   for (const ids of sets) {
-    const [row] = await db<{ count: number }[]>`select count(*) as count from (${ids} limit ${fewLimit + 1}) s`
-    const isFew = row!.count <= fewLimit
+    const isFew = (await countRows(db, db`${ids} limit ${fewLimit + 1}`)) <= fewLimit
     where = db`${where} and ${isFew ? db`u.id = any(array(${ids}))` : isAmong(db, ids)}`
     isNarrow ||= isFew
   }
