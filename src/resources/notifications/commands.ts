@@ -2,7 +2,7 @@ import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine
 import { requireFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
 import { markRead, type Marking } from './lists/marks.ts'
-import { queueCreated, queueMarked, queueUpdated } from './processing/outbox.ts'
+import { queueChanged, queueMarked } from './processing/outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 
@@ -14,7 +14,7 @@ export const markNotification = globalCommand(
     const row = requireFound(await store.findNotification(sql, id, by.user))
     if (row.is_unread === isUnread) return row
     await store.updateUnread(sql, id, isUnread)
-    await queueUpdated(sql, { id, by: by.user }, now)
+    await queueChanged(sql, { change: 'notification_updated', ids: [id], by: by.user }, now)
     return { ...row, is_unread: isUnread }
   },
 )
@@ -40,7 +40,7 @@ export const createNotification = globalCommand(
     const [id] = await store.insertDrafts(work.sql, [draft])
     const row = await store.findNotification(work.sql, id!, null)
     if (row === null) throw UnknownLink()
-    await queueCreated(work.sql, [row.id], work.now)
+    await queueChanged(work.sql, { change: 'notification_created', ids: [row.id] }, work.now)
     return row
   },
 )

@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import type { Served } from '../route.ts'
 import { findUnlessGone } from '../apps/find.ts'
 import { canRead } from '../apps/members/access.ts'
+import { findPerson } from '../users/store.ts'
 import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
-import { findLink, findUser } from './store.ts'
+import { findLink } from './store.ts'
 
 type Request = Served<'sql' | 'apps' | 'userCache' | 'now' | 'by'>
 
@@ -14,8 +15,8 @@ type Request = Served<'sql' | 'apps' | 'userCache' | 'now' | 'by'>
  */
 export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {
   const { sql, by, now } = request
-  const user = await findUser(sql, body.user)
-  if (user === null) throw UnknownUser()
+  const user = await findPerson(sql, body.user, by)
+  if (user === null || user.trashed_at !== null || user.id <= 0) throw UnknownUser()
   if (user.is_agent) throw NotifiesPeople()
   const link = body.link ? await requireLink(body.link, user.id, request) : null
   return {

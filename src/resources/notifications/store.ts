@@ -1,4 +1,3 @@
-import { toReference } from '../../api/reference.ts'
 import { batch, WriteStatement } from '../../postgres/batch.ts'
 import type { Db, Fragment, Tx } from '../../postgres/sql.ts'
 import { isShown } from './lists/hidden.ts'
@@ -172,14 +171,6 @@ export async function findLink(db: Db, type: 'app' | keyof typeof tables, id: nu
   const [item] = await db<Link[]>`
     select app_id, parent_type, parent_id from ${db(tables[type])} where id = ${id} and trashed_at is null`
   return item ?? null
-}
-
-export async function findUser(db: Db, ref: string): Promise<{ id: number; is_agent: boolean } | null> {
-  const { id, name } = toReference(ref)
-  const [row] = await db<{ id: number; is_agent: boolean }[]>`
-    select id, is_agent from users
-    where ${id === null ? db`lower(uid) = lower(${name})` : db`id = ${id}`} and trashed_at is null and id > 0`
-  return row ?? null
 }
 
 /**

@@ -1,16 +1,13 @@
 import { performance } from 'node:perf_hooks'
-import type { Apps } from '../../../engine/apps.ts'
 import type { Write } from '../../../engine/command.ts'
-import type { EventTypes } from '../../../engine/catch-up.ts'
 import type { AppEvent } from '../../../engine/event.ts'
-import type { UserCache } from '../../../auth/user-cache.ts'
 import { Watermark } from '../../../log/watermark.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { auditMember } from '../lists/audits.ts'
 import * as backlog from './backlog.ts'
-import { BacklogTransaction, type BacklogResult } from './backlog-transaction.ts'
+import { BacklogTransaction, type BacklogResult, type FollowUpParts } from './backlog-transaction.ts'
 import { projectedEvents } from '../projection/notification-projection.ts'
 import { gatherMs, EventLoopLoad, toPauseMs } from './pace.ts'
 import { plainLimit, processPlain } from './plain.ts'
@@ -35,13 +32,8 @@ function isProjected({ type, facts }: AppEvent): boolean {
 
 const projectedTypes: ReadonlySet<string> = new Set(projectedEvents)
 
-export interface NotifierParts {
+export interface NotifierParts extends Omit<FollowUpParts, 'isWholeDue'> {
   sql: Sql
-  apps: Apps
-  userCache: UserCache
-  events: EventTypes
-  /** How long a message has to be unread before its readers are notified. */
-  patienceMs: number
   /** Called after a commit with notifications to send. */
   onNotifications: () => void
   clock: Clock

@@ -2,20 +2,22 @@ import type { Tx } from '../../../postgres/sql.ts'
 import { listByIds } from '../store.ts'
 import type { Change, NotificationRow } from '../schema.ts'
 
-/** Queues webhook deliveries for notifications that this transaction made. */
-export async function queueCreated(tx: Tx, ids: number[], now: Date): Promise<void> {
-  if (ids.length === 0 || !(await isWanted(tx))) return
-  const rows = await listByIds(tx, ids)
-  const events = rows.map(row => toEvent(row, row.actor_ids[0] ?? 0, now))
-  await insertDeliveries(tx, 'notification_created', events, now)
+/** Notifications that a transaction made or changed, and who changed them; their first actors made them. */
+interface Changed {
+  change: Change
+  ids: number[]
+  by?: number
 }
 
-/** Queues webhook deliveries for a changed notification. */
-export async function queueUpdated(tx: Tx, { id, by }: { id: number; by: number }, now: Date): Promise<void> {
-  if (!(await isWanted(tx))) return
-  const rows = await listByIds(tx, [id])
-  const events = rows.map(row => toEvent(row, by, now))
-  await insertDeliveries(tx, 'notification_updated', events, now)
+/** Queues webhook deliveries for notifications that this transaction made or changed. */
+export async function queueChanged(tx: Tx, { change, ids, by }: Changed, now: Date): Promise<void> {
+  if (ids.length === 0 || !(await isWanted(tx))) return
+  const events = (await listByIds(tx, ids)).map(row => ({
+    app_id: row.app_id ?? 0,
+    actor_id: by ?? row.actor_ids[0] ?? 0,
+    facts: { entity_id: row.id, facts: null, body: withoutText(row), created_at: now },
+  }))
+  await insertDeliveries(tx, change, events, now)
 }
 
 /** A user marks several notifications; `app_id` is set where all are of one app. */
@@ -59,11 +61,6 @@ async function insertDeliveries(tx: Tx, change: Change, events: DeliveryEvent[],
     select w.id, t.event_id, 'notifications', ${change}, t.app_id, t.actor_id, t.facts::jsonb, ${now}
     from webhooks w cross join queued t
     where w.is_enabled and 'notifications' = any(w.triggers)`
-}
-
-function toEvent(row: NotificationRow, by: number, now: Date): DeliveryEvent {
-  const facts = { entity_id: row.id, facts: null, body: withoutText(row), created_at: now }
-  return { app_id: row.app_id ?? 0, actor_id: by, facts }
 }
 
 /** A notification's text is never sent, so it is not stored either. */

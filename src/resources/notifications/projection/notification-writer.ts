@@ -1,6 +1,6 @@
 import type { Tx } from '../../../postgres/sql.ts'
 import { auditItems } from '../lists/audits.ts'
-import { queueCreated, queueUpdated } from '../processing/outbox.ts'
+import { queueChanged } from '../processing/outbox.ts'
 import { portion } from '../processing/pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts } from '../store.ts'
@@ -32,7 +32,7 @@ export class NotificationWriter {
 
   /** Sends a changed notification. */
   async update(id: number, by: number): Promise<void> {
-    await queueUpdated(this.#tx, { id, by }, this.#now)
+    await queueChanged(this.#tx, { change: 'notification_updated', ids: [id], by }, this.#now)
     this.hasChanges = true
   }
 
@@ -42,7 +42,7 @@ export class NotificationWriter {
     this.#drafts = []
     for (let first = 0; first < drafts.length; first += statementLimit) {
       const ids = await insertDrafts(this.#tx, drafts.slice(first, first + statementLimit))
-      await queueCreated(this.#tx, ids, this.#now)
+      await queueChanged(this.#tx, { change: 'notification_created', ids }, this.#now)
       await auditItems(this.#tx, drafts.slice(first, first + statementLimit))
       this.written += ids.length
       this.hasChanges = true
