@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, fstatSync, openSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -43,6 +44,14 @@ const restartDelayMs = 200
 /** After running for this long, a server counts as started well, and its next failure is counted from zero. */
 const stableMs = 10_000
 
+/** A database cluster, and what is needed to run it. */
+interface Place {
+  cluster: string
+  binaries: Binaries
+  owner: Owner | null
+  needs: ServerNeeds
+}
+
 /**
  * PostgreSQL as a child process with its data under `dir`. `start` creates the database in a fresh directory, and stops
  * a server that an earlier process left behind (after `kill -9`); recovery loses no acknowledged write. When the server
@@ -52,10 +61,7 @@ export class EmbeddedPostgres {
   /** The URL for `openSql` of this process, psql and pgbench alike. */
   readonly url: string
   readonly #options: EmbeddedOptions
-  readonly #binaries: Binaries
-  readonly #owner: Owner | null
-  readonly #cluster: string
-  readonly #needs: ServerNeeds
+  readonly #place: Place
   readonly #onExit = () => this.#child?.kill('SIGINT')
   #child: ChildProcess | null = null
   #relaunching: Promise<void> | null = null
@@ -64,25 +70,10 @@ export class EmbeddedPostgres {
   #isStopping = false
   #failures = 0
 
-  private constructor(
-    options: EmbeddedOptions,
-    binaries: Binaries,
-    owner: Owner | null,
-    cluster: string,
-    port: number,
-  ) {
-    const hasSocket = port === socketPort
+  private constructor(options: EmbeddedOptions, place: Place) {
     this.#options = options
-    this.#binaries = binaries
-    this.#owner = owner
-    this.#cluster = cluster
-    this.#needs = {
-      socketDir: hasSocket ? cluster : null,
-      port,
-      connections: options.connections,
-      isDurable: options.isDurable ?? true,
-    }
-    this.url = toUrl(cluster, this.#needs)
+    this.#place = place
+    this.url = toUrl(place.cluster, place.needs)
   }
 
   /** Resolves when the database accepts connections. Rejects with a StartFault that says what to do. */
@@ -95,14 +86,13 @@ export class EmbeddedPostgres {
     }
     await makeCluster(cluster, binaries, owner)
     requireMajor(cluster, binaries)
+    const { connections, isDurable = true } = options
     const hasSocket = Buffer.byteLength(cluster) <= socketDirLimit
-    const embedded = new EmbeddedPostgres(
-      options,
-      binaries,
-      owner,
-      cluster,
-      hasSocket ? socketPort : await findFreePort(),
-    )
+    const address = hasSocket
+      ? { socketDir: cluster, port: socketPort }
+      : { socketDir: null, port: await findFreePort() }
+    const needs = { ...address, connections, isDurable }
+    const embedded = new EmbeddedPostgres(options, { cluster, binaries, owner, needs })
     if (isServed(cluster)) {
       options.log.warn({}, 'PostgreSQL is still running from an earlier start; it is stopped first')
       await embedded.#end()
@@ -125,17 +115,18 @@ export class EmbeddedPostgres {
     this.#isStopping = true
     process.off('exit', this.#onExit)
     await this.#relaunching
-    if (isServed(this.#cluster)) await this.#end()
+    if (isServed(this.#place.cluster)) await this.#end()
     await this.#over
   }
 
   async #end(): Promise<void> {
+    const { cluster, binaries, owner } = this.#place
     const stop = (mode: string, seconds: number) =>
-      runToEnd(this.#binaries.pg_ctl, ['stop', '-w', '-m', mode, '-t', `${seconds}`, '-D', this.#cluster], this.#owner)
+      runToEnd(binaries.pg_ctl, ['stop', '-w', '-m', mode, '-t', `${seconds}`, '-D', cluster], owner)
     try {
       await stop('fast', fastStopSeconds)
     } catch (error) {
-      if (!isServed(this.#cluster)) return
+      if (!isServed(cluster)) return
       this.#options.log.warn({ error }, 'PostgreSQL does not stop in time; it will recover at the next start')
       await stop('immediate', 10)
     }
@@ -146,8 +137,8 @@ export class EmbeddedPostgres {
     const logPath = join(this.#options.dir, 'postgres.log')
     const output = openLog(logPath)
     const logStart = fstatSync(output).size
-    const args = ['-D', this.#cluster, ...toArguments(this.#needs)]
-    const child = launch(this.#binaries.postgres, args, this.#owner, output)
+    const { cluster, binaries, owner, needs } = this.#place
+    const child = launch(binaries.postgres, ['-D', cluster, ...toArguments(needs)], owner, output)
     closeSync(output)
     const ended = new Promise<never>((_, reject) => {
       child.once('error', reject)
@@ -171,7 +162,7 @@ export class EmbeddedPostgres {
   async #isReady(child: ChildProcess): Promise<void> {
     const deadline = Date.now() + startDeadlineMs
     while (Date.now() < deadline) {
-      const postmaster = readPostmaster(this.#cluster)
+      const postmaster = readPostmaster(this.#place.cluster)
       if (postmaster?.pid === child.pid && postmaster?.isReady) return
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
       await delay(20)
@@ -184,7 +175,7 @@ export class EmbeddedPostgres {
   async #launchAgain(attempts: number): Promise<void> {
     for (;;) {
       try {
-        forgetPostmaster(this.#cluster)
+        forgetPostmaster(this.#place.cluster)
         return await this.#launch()
       } catch (error) {
         this.#failures++
@@ -207,12 +198,9 @@ function lastWords(outcome: string | number | null, logPath: string, logStart: n
 }
 
 async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
+  await once(server.close(), 'close')
   return port
 }

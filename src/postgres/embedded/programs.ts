@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import type { Owner } from './owner.ts'
 
 /** Starts a program of PostgreSQL as its owner, in a process group of its own, so that Ctrl-C reaches Parley alone. */
@@ -18,9 +19,6 @@ export async function runToEnd(program: string, args: string[], owner: Owner | n
   const child = launch(program, args, owner, 'pipe')
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
+  const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`${program} failed (${code}): ${output.trim()}`)
 }
