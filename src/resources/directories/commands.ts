@@ -50,30 +50,22 @@ export const renameDirectory = globalCommand(
   },
 )
 
+const changePeople = (verb: 'add' | 'remove', changeMembers: typeof store.addMembers) =>
+  globalCommand(`${verb}People`, async (work: GlobalWork, { directory, people }: Membership) => {
+    const { id, name } = await requireDirectory(work, directory)
+    const users = await changeMembers(work.sql, id, await requirePeople(work, people))
+    if (users.length === 0) return
+    const target = { type: 'directory', id, name }
+    if (verb === 'add') audit(work, { action: 'directory_members_added', target, after: { users } })
+    else audit(work, { action: 'directory_members_removed', target, before: { users } })
+    work.changed('directory_members_changed', 'directory', id, { users })
+  })
+
 /** Adds people and agents, all or none. Refuses with 404 for unknown ones, 403 for the special users. */
-export const addPeople = globalCommand('addPeople', async (work: GlobalWork, { directory, people }: Membership) => {
-  const { id, name } = await requireDirectory(work, directory)
-  const added = await store.addMembers(work.sql, id, await requirePeople(work, people))
-  if (added.length > 0)
-    audit(work, { action: 'directory_members_added', target: { type: 'directory', id, name }, after: { users: added } })
-  tell(work, id, added)
-})
+export const addPeople = changePeople('add', store.addMembers)
 
 /** Removes users; ignores those who are not members. Refuses as `addPeople`. */
-export const removePeople = globalCommand(
-  'removePeople',
-  async (work: GlobalWork, { directory, people }: Membership) => {
-    const { id, name } = await requireDirectory(work, directory)
-    const removed = await store.removeMembers(work.sql, id, await requirePeople(work, people))
-    if (removed.length > 0)
-      audit(work, {
-        action: 'directory_members_removed',
-        target: { type: 'directory', id, name },
-        before: { users: removed },
-      })
-    tell(work, id, removed)
-  },
-)
+export const removePeople = changePeople('remove', store.removeMembers)
 
 /**
  * Deletes a directory without references from apps, and its memberships. Where apps refer to it, changes nothing and
@@ -101,8 +93,4 @@ async function requirePeople({ sql }: GlobalWork, refs: string[]): Promise<numbe
   const ids = [...new Set(found.values())]
   if (ids.some(id => id <= 0)) throw SpecialUser()
   return ids
-}
-
-function tell(work: GlobalWork, directory: number, users: number[]): void {
-  if (users.length > 0) work.changed('directory_members_changed', 'directory', directory, { users })
 }
