@@ -154,7 +154,7 @@ function applyChange(work: Work, change: AppChange): void {
   const { directory } = change
   // An admin may leave the app in a directory that only others can see.
   if (directory?.isKnown === false && directory.id !== app.directory_id) throw UnknownDirectory()
-  requireFit(app.type, { access: change.access, directory_id: directory?.id })
+  requireFit(app.type, change.access, directory?.id)
   const changed: AppRow = {
     ...app,
     uid: change.uid === undefined ? app.uid : change.uid,
@@ -179,16 +179,14 @@ function toTarget({ id, uid }: AppRow) {
   return { type: 'app', id, name: uid }
 }
 
-interface Opening {
-  access?: Access | null | undefined
-  directory_id?: number | null | undefined
-}
-
 /** 422 where a conversation would be opened to others than its members. */
-export function requireFit(type: string, change: Opening): void {
+export function requireFit(
+  type: string,
+  access: Access | null | undefined,
+  directory: number | null | undefined,
+): void {
   if (!isConversation(type)) return
-  if (change.access && change.access !== 'none') throw invalid({ access: ['must be none for this type of app'] })
+  if (access && access !== 'none') throw invalid({ access: ['must be none for this type of app'] })
   // The UI kit names the directory of an agent chat: it classifies its notifications, and lets no one in.
-  if (change.directory_id != null && type !== 'agent_chat')
-    throw invalid({ directory: ['cannot be set for this type of app'] })
+  if (directory != null && type !== 'agent_chat') throw invalid({ directory: ['cannot be set for this type of app'] })
 }

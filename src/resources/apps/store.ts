@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { Access, AppRow } from '../../engine/state.ts'
+import type { AppRow, MemberRow } from '../../engine/state.ts'
 import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 
@@ -123,18 +123,10 @@ export function hasContent(sql: Sql): Fragment {
   return sql`a.made_count > 0`
 }
 
-interface NewMemberRow {
-  app_id: number
-  user_id: number
-  access: Access
-  joined_rev: number
-}
+type NewMemberRow = Pick<MemberRow, 'app_id' | 'user_id' | 'access' | 'joined_rev'>
 
-export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void> {
-  if (rows.length > 0) await insertMembersTogether(tx, rows)
-}
-
-const insertMembersTogether = batchLoads<NewMemberRow, true>(async (sql, rows) => {
+/** Inserts the members of the apps that one transaction makes within a tick, in one statement. */
+export const insertMembers = batchLoads<NewMemberRow, true>(async (sql, rows) => {
   await sql`
     insert into members (app_id, user_id, access, joined_rev)
     select app_id, user_id, access, joined_rev

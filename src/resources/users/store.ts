@@ -103,12 +103,9 @@ const insertUsers = batchLoads<NewUserRow, number>(async (sql, users) => {
 })
 
 export async function updateUser(tx: Tx, id: number, user: UserRow & { updated_at: Date }): Promise<void> {
-  await tx`update users set ${tx(toColumns(tx, user))} where id = ${id}`
-}
-
-function toColumns<Row extends UserRow>(tx: Tx, user: Row) {
   // Parsed from JSON, so it is valid JSON.
-  return { ...user, metadata: user.metadata === null ? null : tx.json(user.metadata as Json) }
+  const metadata = user.metadata === null ? null : tx.json(user.metadata as Json)
+  await tx`update users set ${tx({ ...user, metadata })} where id = ${id}`
 }
 
 export async function updatePassword(tx: Tx, id: number, hash: string | null): Promise<void> {

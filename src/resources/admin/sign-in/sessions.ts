@@ -153,9 +153,9 @@ const beginSession = globalCommand(
   'beginSession',
   async (work: GlobalWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
     const expiresAt = new Date(work.now.getTime() + longestMs)
-    const session = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
-    if (session === null) return false
-    audit(work, { action: 'signed_in', target: { type: 'sign_in', id: session.id }, after: { agent: input.agent } })
+    const id = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
+    if (id === null) return false
+    audit(work, { action: 'signed_in', target: { type: 'sign_in', id }, after: { agent: input.agent } })
     return true
   },
 )

@@ -26,17 +26,15 @@ export interface NewAdminSession {
   agent: string
 }
 
-/** Null where the key was revoked meanwhile. */
-export async function insertSession(
-  db: Db,
-  { hash, key, now, expiresAt, ip, agent }: NewAdminSession,
-): Promise<{ id: number; key_id: number } | null> {
-  const [row] = await db<{ id: number; key_id: number }[]>`
+/** The id of the session; null where the key was revoked meanwhile. */
+export async function insertSession(db: Db, session: NewAdminSession): Promise<number | null> {
+  const { hash, key, now, expiresAt, ip, agent } = session
+  const [row] = await db<{ id: number }[]>`
     insert into admin_sessions (hash, key_id, created_at, used_at, expires_at, ip, agent)
     select ${hash}, id, ${now}, ${now}, ${expiresAt}, ${ip}, ${agent}
     from api_keys where hash = decode(${key}, 'base64') and revoked_at is null
-    returning id, key_id`
-  return row ?? null
+    returning id`
+  return row?.id ?? null
 }
 
 /** A session that has not ended, by the hash of its cookie. Served by admin_sessions_hash_key. */
@@ -69,13 +67,12 @@ export async function removeSession(db: Db, id: number): Promise<boolean> {
   return count > 0
 }
 
-/** Removes ended sessions, `limit` at most; returns how many. */
-export async function removeEnded(db: Db, open: OpenAt, limit: number): Promise<number> {
-  const { count } = await db`
+/** Removes ended sessions, `limit` at most. */
+export async function removeEnded(db: Db, open: OpenAt, limit: number): Promise<void> {
+  await db`
     delete from admin_sessions where id in (
       select s.id from admin_sessions s join api_keys k on k.id = s.key_id
       where not ${isOpen(db, open)} order by s.id limit ${limit})`
-  return count
 }
 
 /** Records when a session was used. */

@@ -57,7 +57,7 @@ export const createApp = globalCommand(
     const found = pair === null ? null : await findPair(sql, pair)
     if (found === null) requireKnown(others)
     if (fault !== null) throw invalid({ members: [fault] })
-    requireFit(draft.type, draft)
+    requireFit(draft.type, draft.access, draft.directory_id)
     if (found !== null) return { id: found, isNew: false }
 
     const [rev, ...joinedRevs] = (await work.nextIds(1 + people.length)) as [number, ...number[]]
@@ -67,7 +67,7 @@ export const createApp = globalCommand(
       const access: Access = user === owner ? 'admin' : 'write'
       return { app_id: app.id, user_id: user, access, joined_rev: joinedRevs[at]! }
     })
-    await insertMembers(sql, joined)
+    if (joined.length > 0) await insertMembers(sql, joined)
     work.addApp(
       app,
       joined.map(row => ({ ...blankMember(row.app_id, row.user_id), ...row })),

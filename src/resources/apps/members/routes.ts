@@ -5,22 +5,13 @@ import { Forbidden, invalid, NotFound } from '../../../lib/errors.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { openApp } from '../find.ts'
 import { requireVisible } from '../making/prepare.ts'
-import { AppPath } from '../schema.ts'
+import { AppPath, MemberItem, Members } from '../schema.ts'
 import { findUserId, resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
 import { accessOf } from './access.ts'
 import { FixedMembers, putMembers, removeMembers, requireMayRemove, type NewMember } from './commands.ts'
 import { showMember } from './represent.ts'
-import {
-  MemberInput,
-  MemberItem,
-  MemberItems,
-  MemberListing,
-  MemberPath,
-  MemberRefs,
-  Members,
-  MembersInput,
-} from './schema.ts'
+import { MemberInput, MemberItems, MemberListing, MemberPath, MemberRefs, MembersInput } from './schema.ts'
 import { listMemberIds, orderFields } from './store.ts'
 
 const list = route('GET /api/apps/{app}/members', {

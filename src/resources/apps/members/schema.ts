@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { Listing, QueryFlag, Tristate } from '../../../api/page.ts'
-import { MemberItem, Members, Ref } from '../schema.ts'
-
-export { MemberItem, Members }
+import { MemberItem, Ref } from '../schema.ts'
 
 const Access = z.enum(['none', 'read', 'write', 'admin'])
 
