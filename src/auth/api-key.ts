@@ -4,7 +4,8 @@ import { hashOf } from './credentials.ts'
 /** A new API key in the clear. Only its hash and its first characters are stored. */
 export interface ApiKey {
   key: string
-  hash: Buffer
+  /** In base64, as in a row. */
+  hash: string
   prefix: string
 }
 
@@ -17,5 +18,5 @@ export function newApiKey(): ApiKey {
 }
 
 export function toApiKey(key: string): ApiKey {
-  return { key, hash: Buffer.from(hashOf(key), 'base64'), prefix: key.slice(0, prefixLength) }
+  return { key, hash: hashOf(key), prefix: key.slice(0, prefixLength) }
 }

@@ -17,8 +17,8 @@ export interface KeyRow {
   last_used_at: Date | null
 }
 
-export interface NewKeyRow {
-  hash: Buffer
+interface NewKeyRow {
+  hash: string
   prefix: string
   name: string
   now: Date
@@ -34,7 +34,7 @@ const columns = (db: Db) =>
 export async function insertKey(db: Db, { hash, prefix, name, now, expiresAt }: NewKeyRow): Promise<KeyRow> {
   const [row] = await db<KeyRow[]>`
     insert into api_keys (hash, prefix, name, created_at, expires_at)
-    values (${hash}, ${prefix}, ${name}, ${now}, ${expiresAt})
+    values (decode(${hash}, 'base64'), ${prefix}, ${name}, ${now}, ${expiresAt})
     returning ${columns(db)}`
   return row!
 }
@@ -42,7 +42,7 @@ export async function insertKey(db: Db, { hash, prefix, name, now, expiresAt }: 
 /** Inserts a key that is configured from outside, unless it exists: a revoked one stays revoked. */
 export async function keepKey(db: Db, { hash, prefix, name, now }: Omit<NewKeyRow, 'expiresAt'>): Promise<KeyRow> {
   const [row] = await db<KeyRow[]>`
-    insert into api_keys (hash, prefix, name, created_at) values (${hash}, ${prefix}, ${name}, ${now})
+    insert into api_keys (hash, prefix, name, created_at) values (decode(${hash}, 'base64'), ${prefix}, ${name}, ${now})
     on conflict (hash) do update set prefix = excluded.prefix
     returning ${columns(db)}`
   return row!

@@ -42,9 +42,9 @@ export class KeyOffice {
 
   /** Creates a key and returns it; only its hash is stored. */
   async create(name: string, days: number | null): Promise<string> {
-    const { key, hash, prefix } = newApiKey()
+    const { key, ...stored } = newApiKey()
     const expiresAt = days === null ? null : new Date(Date.now() + days * 86_400_000)
-    await this.#globalCommands.run(createKey, server, { name, hash: hash.toString('base64'), prefix, expiresAt })
+    await this.#globalCommands.run(createKey, server, { name, ...stored, expiresAt })
     return key
   }
 

@@ -15,15 +15,12 @@ interface NewKeyInput {
 }
 
 /** Adds a key, valid on all nodes once this has been answered: nodes do not cache unknown keys. */
-export const createKey = globalCommand(
-  'createKey',
-  async (work: GlobalWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> => {
-    const made = await store.insertKey(work.sql, { ...key, hash: Buffer.from(hash, 'base64'), now: work.now })
-    const { id, name, prefix, expires_at } = made
-    audit(work, { action: 'key_created', target: { type: 'key', id, name }, after: { name, prefix, expires_at } })
-    return made
-  },
-)
+export const createKey = globalCommand('createKey', async (work: GlobalWork, key: NewKeyInput): Promise<KeyRow> => {
+  const made = await store.insertKey(work.sql, { ...key, now: work.now })
+  const { id, name, prefix, expires_at } = made
+  audit(work, { action: 'key_created', target: { type: 'key', id, name }, after: { name, prefix, expires_at } })
+  return made
+})
 
 export interface KeyUpdate {
   id: number

@@ -33,7 +33,7 @@ const create = route('POST /api/keys', {
     const expiresAt =
       expires_in === undefined ? (body.expires_at ?? null) : new Date(now().getTime() + expires_in * 1000)
     requireFuture(expiresAt, now())
-    const input = { name, hash: made.hash.toString('base64'), prefix: made.prefix, expiresAt }
+    const input = { name, hash: made.hash, prefix: made.prefix, expiresAt }
     const { id, hash, prefix, created_at, expires_at } = await globalCommands.run(createKey, by, input, idempotencyKey)
     // A repeated request finds the first one's key, of which only the hash is known.
     const key = hash === input.hash ? made.key : null

@@ -20,8 +20,7 @@ export const issueToken = globalCommand(
     const id = await requireUser(work, user)
     const token = newToken()
     const expiresAt = new Date(work.now.getTime() + expiresInSeconds * 1000)
-    const hash = Buffer.from(hashOf(token), 'base64')
-    if (!(await insertToken(work.sql, { hash, user: id, now: work.now, expiresAt }))) throw NotFound()
+    if (!(await insertToken(work.sql, { hash: hashOf(token), user: id, now: work.now, expiresAt }))) throw NotFound()
     audit(work, { action: 'token_issued', target: { type: 'user', id, name: user }, after: { expires_at: expiresAt } })
     return token
   },

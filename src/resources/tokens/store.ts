@@ -1,8 +1,9 @@
 import type { Sql, Tx } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 
-export interface TokenRow {
-  hash: Buffer
+interface TokenRow {
+  /** In base64. */
+  hash: string
   user: number
   now: Date
   expiresAt: Date
@@ -18,8 +19,8 @@ export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
 const insertTokens = batchLoads<TokenRow, true>(async (sql, tokens) => {
   const rows = await sql<{ place: number }[]>`
     with given as (
-      select r.place, decode(r.hash, 'hex') as hash, u.id, r.now, r."expiresAt"
-      from jsonb_to_recordset(${JSON.stringify(tokens.map(toRecord))}::text::jsonb) as r(
+      select r.place, decode(r.hash, 'base64') as hash, u.id, r.now, r."expiresAt"
+      from jsonb_to_recordset(${JSON.stringify(tokens.map((token, place) => ({ ...token, place })))}::text::jsonb) as r(
         place int, hash text, "user" bigint, now timestamptz, "expiresAt" timestamptz)
       join users u on u.id = r."user" and u.trashed_at is null
       order by u.id
@@ -30,10 +31,6 @@ const insertTokens = batchLoads<TokenRow, true>(async (sql, tokens) => {
     select place from given`
   return new Map(rows.map(({ place }) => [tokens[place]!, true]))
 })
-
-function toRecord(token: TokenRow, place: number) {
-  return { ...token, place, hash: token.hash.toString('hex') }
-}
 
 /** Served by tokens_user. */
 export async function removeTokens(tx: Tx, user: number): Promise<void> {

@@ -78,8 +78,8 @@ export class AdminSessions {
    */
   async begin({ by, ip, agent }: SignIn): Promise<string | null> {
     const value = randomBytes(32).toString('base64url')
-    const hash = Buffer.from(hashOf(value), 'base64')
-    const isBegun = await this.#globalCommands.run(beginSession, { ...by, ip }, { hash, key: by.credential, ip, agent })
+    const input = { hash: hashOf(value), key: by.credential, ip, agent }
+    const isBegun = await this.#globalCommands.run(beginSession, { ...by, ip }, input)
     return isBegun ? value : null
   }
 

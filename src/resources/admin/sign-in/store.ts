@@ -17,8 +17,8 @@ export interface AdminSessionRow {
 }
 
 export interface NewAdminSession {
-  hash: Buffer
-  /** The hash of the key, in base64. */
+  /** The hashes of the cookie and the key, in base64. */
+  hash: string
   key: string
   now: Date
   expiresAt: Date
@@ -31,7 +31,7 @@ export async function insertSession(db: Db, session: NewAdminSession): Promise<n
   const { hash, key, now, expiresAt, ip, agent } = session
   const [row] = await db<{ id: number }[]>`
     insert into admin_sessions (hash, key_id, created_at, used_at, expires_at, ip, agent)
-    select ${hash}, id, ${now}, ${now}, ${expiresAt}, ${ip}, ${agent}
+    select decode(${hash}, 'base64'), id, ${now}, ${now}, ${expiresAt}, ${ip}, ${agent}
     from api_keys where hash = decode(${key}, 'base64') and revoked_at is null
     returning id`
   return row?.id ?? null
