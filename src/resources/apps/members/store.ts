@@ -6,7 +6,7 @@ import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
 import { toVisible } from '../../users/lists/extent.ts'
 import { restrictTo, toFound } from '../../users/lists/pages.ts'
-import { listUserIds, selectUserIds, toOthers } from '../../users/lists/user-ids.ts'
+import { listUserIds, selectUserIds, toOthers, type IdPage } from '../../users/lists/user-ids.ts'
 import { fewLimit, isAmong } from '../../users/visible.ts'
 
 export const orderFields = ['name', 'id', 'created_at'] as const
@@ -27,12 +27,8 @@ export interface MemberFilter {
   isPrefix: boolean
 }
 
-/** The ids of one page of an app's members or candidates, and the total. */
-export async function listMemberIds(
-  sql: Sql,
-  filter: MemberFilter,
-  page: Page<OrderField>,
-): Promise<{ ids: number[]; count: number }> {
+/** A page of an app's members or candidates. */
+export async function listMemberIds(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<IdPage> {
   const { app, memberCount, by, isMember, isAgent, withSystem, isPrefix } = filter
   if (page.trashed === true && by.kind !== 'key') return { ids: [], count: 0 }
   const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
@@ -102,11 +98,7 @@ const gatherMembers = cachedQuery(
  * A page of members who match a common word, or of distant members, from a list of all that is cached for further
  * pages. Null where they are too many.
  */
-async function listGathered(
-  sql: Sql,
-  filter: MemberFilter,
-  page: Page<OrderField>,
-): Promise<{ ids: number[]; count: number } | null> {
+async function listGathered(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<IdPage | null> {
   const { app, by, isAgent, isPrefix } = filter
   const { q, trashed, tags, order, skip, take, countOnly } = page
   const found = await gatherMembers(sql, { app, kind: by.kind, isAgent, isPrefix, q, trashed, tags, order })

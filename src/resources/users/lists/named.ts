@@ -5,7 +5,7 @@ import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { toCrowds, type Crowd, type PersonFilter } from './crowd.ts'
 import { toVisible } from './extent.ts'
-import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
+import { selectUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
 import { isAmong, listStillSeen } from '../visible.ts'
 
 /**
@@ -35,14 +35,10 @@ const gatheredIds = 250_000
 const gatheredSearches = 20
 
 /**
- * The ids of a page of users who match common words, and the total. They are gathered once, and cached for further
- * pages. Where very many match, they are close to each other, and the first pages are walked to.
+ * A page of users who match common words. They are gathered once, and cached for further pages. Where very many match,
+ * they are close to each other, and the first pages are walked to.
  */
-export async function listOften(
-  db: Db,
-  often: Often,
-  page: Page<PersonOrder>,
-): Promise<{ ids: number[]; count: number }> {
+export async function listOften(db: Db, often: Often, page: Page<PersonOrder>): Promise<IdPage> {
   const { trashed, tags, order, skip, take, countOnly } = page
   const { kind, user } = often.by
   const asked = { ...often, by: { kind, user, credential: '' }, trashed, tags }

@@ -15,7 +15,7 @@ import {
 import { toVisible } from './extent.ts'
 import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
-import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
+import { listUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong } from '../visible.ts'
 
 /** Pages of a set beyond this position come from a cached list of all ids. A guess. */
@@ -34,8 +34,7 @@ export async function listPersons(
     const { ids, count } = await listOften(db, filter, page)
     return { count, persons: await listPeopleInOrder(db, ids) }
   }
-  const crowd = asksNothing(filter, page) ? await findWhole(db, crowds, filter) : null
-  const whole = crowd === null ? await listAllSeen(db, crowds, filter, page) : await listCrowd(db, filter, crowd, page)
+  const whole = asksNothing(filter, page) ? await listWhole(db, crowds, filter, page) : null
   const { ids, count } = whole ?? (await listAmong(db, crowds, filter, page))
   return { count, persons: await listPeopleInOrder(db, ids) }
 }
@@ -44,10 +43,13 @@ async function listPeopleInOrder(db: Db, ids: number[]): Promise<User[]> {
   return ids.length === 0 ? [] : inOrder(ids, await listUsersById(db, ids))
 }
 
-/** A page of all visible users, where there is no further filter; null otherwise. */
-async function listAllSeen(db: Db, crowds: Crowd[], { by, agent, system }: PersonFilter, page: Page<PersonOrder>) {
+/** A page of a single set, or of all visible users, where there is no further filter; null where these are few. */
+async function listWhole(db: Db, crowds: Crowd[], filter: PersonFilter, page: Page<PersonOrder>) {
+  const { by, agent, system } = filter
+  const crowd = await findWhole(db, crowds, filter)
+  if (crowd !== null) return listCrowd(db, filter, crowd, page)
   const isPlain = crowds.length === 0 && by.kind === 'user' && system !== true && agent !== true
-  return isPlain && asksNothing({ by, agent }, page) ? listSeen(db, by, agent, page) : null
+  return isPlain ? listSeen(db, by, agent, page) : null
 }
 
 /** The single set of which the caller sees all members; null where there is none, or several. */
@@ -59,12 +61,7 @@ async function findWhole(db: Db, crowds: Crowd[], { by, system, directories }: P
 }
 
 /** A page of the users in all of `crowds` whom the caller can see and who match. */
-async function listAmong(
-  db: Db,
-  crowds: Gathered[],
-  filter: PersonFilter,
-  page: Page<PersonOrder>,
-): Promise<{ ids: number[]; count: number }> {
+async function listAmong(db: Db, crowds: Gathered[], filter: PersonFilter, page: Page<PersonOrder>): Promise<IdPage> {
   const { by, agent, system, autocomplete, directories } = filter
   const agents = agent === true ? [db`select a.id from users a where a.is_agent`] : []
   const found = await restrictTo(db, toFound(db, page.q, autocomplete ?? true, by))

@@ -5,6 +5,12 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 
 export type PersonOrder = 'id' | 'name' | 'created_at'
 
+/** The ids of one page, and the total. */
+export interface IdPage {
+  ids: number[]
+  count: number
+}
+
 const columns: Record<PersonOrder, string> = { id: 'u.id', name: 'u.sort_name', created_at: 'u.created_at' }
 
 /** Trashed users are visible to API keys, which may restore them. */
@@ -21,12 +27,8 @@ export function toOthers(
     ${tags.length === 0 ? db`` : db`and u.tags && ${tags}::text[]`}`
 }
 
-/** The ids of a page of users that match a condition on `u`, and the total. */
-export async function listUserIds(
-  db: Db,
-  where: Fragment,
-  page: Page<PersonOrder>,
-): Promise<{ ids: number[]; count: number }> {
+/** A page of users that match a condition on `u`. */
+export async function listUserIds(db: Db, where: Fragment, page: Page<PersonOrder>): Promise<IdPage> {
   const [total] = await db<{ count: number }[]>`select count(*) as count from users u where ${where}`
   const count = total!.count
   if (page.countOnly || page.skip >= count) return { ids: [], count }
