@@ -8,16 +8,11 @@ import { isConversation, type Kind } from '../kinds.ts'
 import { findPair, insertApp, insertMembers } from '../store.ts'
 
 /** A new app with resolved references. `members` are users and agents, each once, possibly including the caller. */
-export interface AppDraft {
+export interface AppDraft extends Pick<
+  AppRow,
+  'uid' | 'name' | 'description' | 'metadata' | 'tags' | 'access' | 'directory_id' | 'picture_id'
+> {
   type: Kind
-  uid: string | null
-  name: string | null
-  description: string | null
-  metadata: Record<string, unknown> | null
-  tags: string[]
-  access: 'none' | 'read' | 'write'
-  directory_id: number | null
-  picture_id: number | null
   members: Participant[]
   /** Made by the upsert of a token: later callers of the upsert may join. */
   isJoinable: boolean
