@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
-import { projectedEvents } from '../../src/resources/notifications/projection/notification-projection.ts'
 import { plainLimit, processPlain } from '../../src/resources/notifications/processing/plain.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 const now = new Date()
-const options = { projectedEvents, patienceMs: 5_000, limit: plainLimit, now }
+const options = { patienceMs: 5_000, limit: plainLimit, now }
 
 test('what follows from plain messages is done for as many as fit in a statement, in turns, the oldest of each app first', async () => {
   await using database = await createDatabase()

@@ -7,7 +7,7 @@ import type { Tx } from '../../../postgres/sql.ts'
 import { findUnlessGone } from '../../apps/find.ts'
 import { keepTerms } from '../../content/terms.ts'
 import { listProjected, listUpcoming, lockCursors, moveCursors, type Cursor, type Upcoming } from './backlog.ts'
-import { NotificationProjection, projectedEvents } from '../projection/notification-projection.ts'
+import { NotificationProjection } from '../projection/notification-projection.ts'
 import { NotificationWriter } from '../projection/notification-writer.ts'
 import { queueMarked } from './outbox.ts'
 import { toDueAt } from './pace.ts'
@@ -102,7 +102,7 @@ export class BacklogTransaction {
     if (cursors.size === 0) return []
     // Of many apps, no more is read than there is room for.
     const most = Math.min(limits.ofApp, Math.ceil(limits.events / cursors.size))
-    const upcoming = await listUpcoming(this.#tx, [...cursors.values()], { most, projectedEvents })
+    const upcoming = await listUpcoming(this.#tx, [...cursors.values()], most)
     const parts: AppBatch[] = []
     let [events, projected] = [0, 0]
     for (const next of upcoming) {
@@ -119,7 +119,7 @@ export class BacklogTransaction {
 
   async #listProjected(parts: AppBatch[]): Promise<Map<number, EventRow[]>> {
     const some = parts.filter(({ upcoming }) => upcoming.projected > 0)
-    const rows = some.length === 0 ? [] : await listProjected(this.#tx, some, projectedEvents)
+    const rows = some.length === 0 ? [] : await listProjected(this.#tx, some)
     return Map.groupBy(rows, ({ app_id }) => app_id)
   }
 
@@ -139,10 +139,8 @@ export class BacklogTransaction {
     const state = this.#states.get(cursor.app_id)
     if (rows.length === 0 || state === undefined)
       return { cursor: { ...cursor, rev: upcoming.rev }, count: rows.length }
-    const projection = new NotificationProjection(
-      { tx: this.#tx, state, userCache: this.#parts.userCache },
-      this.#writer,
-    )
+    const context = { tx: this.#tx, state, userCache: this.#parts.userCache }
+    const projection = new NotificationProjection(context, this.#writer)
     await projection.load(rows)
     for (const [count, row] of rows.entries()) {
       // Before the event: some of its recipients are left.

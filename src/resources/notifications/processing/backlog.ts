@@ -1,6 +1,7 @@
 import { batch } from '../../../postgres/batch.ts'
 import type { EventRow } from '../../../log/events.ts'
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
+import { projectedEvents } from '../projection/notification-projection.ts'
 
 export interface BacklogEntry {
   app_id: number
@@ -138,7 +139,7 @@ export interface Upcoming {
  * the event says nothing about it; null where the event must be processed by itself, because it may notify users or
  * undo that.
  */
-export function toReached(db: Db, projectedEvents: readonly string[]): Fragment {
+export function toReached(db: Db): Fragment {
   return db`case
     when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
     when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id
@@ -148,11 +149,7 @@ export function toReached(db: Db, projectedEvents: readonly string[]): Fragment 
 }
 
 /** The next events of each app, at most `most` each. Served as listEvents. */
-export function listUpcoming(
-  tx: Tx,
-  cursors: Cursor[],
-  { most, projectedEvents }: { most: number; projectedEvents: readonly string[] },
-): Promise<Upcoming[]> {
+export function listUpcoming(tx: Tx, cursors: Cursor[], most: number): Promise<Upcoming[]> {
   const apps = cursors.map(({ app_id }) => app_id)
   const revs = cursors.map(({ rev }) => rev)
   return tx<Upcoming[]>`
@@ -166,18 +163,14 @@ export function listUpcoming(
       coalesce(array_agg(e.rev order by e.rev) filter (where e.reached > 0), '{}') as reached_revs
     from unnest(${apps}::bigint[], ${revs}::bigint[]) c(app_id, rev)
     left join lateral (
-      select rev, type, entity_id, actor_id, created_at, ${toReached(tx, projectedEvents)} as reached
+      select rev, type, entity_id, actor_id, created_at, ${toReached(tx)} as reached
       from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
     ) e on true
     group by c.app_id, c.rev`
 }
 
 /** The events among these that must be processed one by one, oldest first. */
-export function listProjected(
-  tx: Tx,
-  parts: { cursor: Cursor; upcoming: Upcoming }[],
-  projectedEvents: readonly string[],
-): Promise<EventRow[]> {
+export function listProjected(tx: Tx, parts: { cursor: Cursor; upcoming: Upcoming }[]): Promise<EventRow[]> {
   return tx<EventRow[]>`
     select e.* from unnest(
       ${parts.map(({ cursor }) => cursor.app_id)}::bigint[], ${parts.map(({ cursor }) => cursor.rev)}::bigint[],
@@ -186,7 +179,7 @@ export function listProjected(
     cross join lateral (
       select * from events
       where app_id = c.app_id and rev > c.after_rev and rev <= c.up_to_rev
-        and ${toReached(tx, projectedEvents)} is null
+        and ${toReached(tx)} is null
     ) e
     order by e.app_id, e.rev`
 }

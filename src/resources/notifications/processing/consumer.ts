@@ -231,7 +231,7 @@ export class Notifier {
     const { sql, clock, patienceMs, onNotifications } = this.#parts
     const now = new Date(clock.now())
     const limit = Math.ceil(plainLimit / this.#parts.apps.committingNodes)
-    const { processed, hasMarked } = await processPlain(sql, apps, { projectedEvents, patienceMs, limit, now })
+    const { processed, hasMarked } = await processPlain(sql, apps, { patienceMs, limit, now })
     if (hasMarked) onNotifications()
     const ids = new Set(processed.map(({ app_id }) => app_id))
     return {

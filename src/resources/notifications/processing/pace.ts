@@ -95,16 +95,8 @@ const rushMs = 4_000
  * work where many write or one event notifies very many; shorter where the thread has little else to do. 0 after little
  * work: then more is gathered, see `gatherMs`.
  */
-export function toPauseMs({
-  waiting,
-  nodes,
-  isFull,
-  projected,
-  notifications,
-  tookMs,
-  lateMs,
-  otherLoad,
-}: Worked): number {
+export function toPauseMs(worked: Worked): number {
+  const { waiting, nodes, isFull, projected, notifications, tookMs, lateMs, otherLoad } = worked
   const isBusy = waiting > busyCommands
   const felt = isBusy ? 1 : between(0, (otherLoad - calm) / (lively - calm), 1)
   if (notifications >= manyNotifications) {

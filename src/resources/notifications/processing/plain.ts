@@ -24,8 +24,6 @@ interface PlainResult {
 export const plainLimit = 2_000
 
 interface PlainOptions {
-  /** Types of events that may have to be processed one by one. */
-  projectedEvents: readonly string[]
   /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
   /** The most events. */
@@ -43,7 +41,7 @@ interface PlainOptions {
 export async function processPlain(
   sql: Sql,
   apps: number[],
-  { projectedEvents, patienceMs, limit, now }: PlainOptions,
+  { patienceMs, limit, now }: PlainOptions,
 ): Promise<PlainResult> {
   const [patience, step] = [patienceMs / 1000, toDueStepMs(patienceMs) / 1000]
   const rows = await sql<(ProcessedApp & { has_marked: boolean })[]>`
@@ -64,7 +62,7 @@ export async function processPlain(
       -- The limit leaves a part of the last app's events for later, the newest: an app's come in order, one app at a time.
       select c.app_id, c.due_at, e.* from seen c
       cross join lateral (
-        select rev, type, entity_id, actor_id, created_at, ${toReached(sql, projectedEvents)} as reached
+        select rev, type, entity_id, actor_id, created_at, ${toReached(sql)} as reached
         from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${limit}
       ) e
       limit ${limit}
