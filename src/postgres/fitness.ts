@@ -30,7 +30,7 @@ export async function requireFit(sql: Sql, log: Log): Promise<void> {
   const letters = usableEncodings.has(database.encoding) ? await readLetters(sql) : null
   const faults = findFaults(database, letters)
   if (faults.length > 0) throw new StartFault(['The database cannot be used:', ...faults].join('\n  - '))
-  if (database.encoding === 'UTF8' && letters?.isUnicode) return
+  if (database.encoding === 'UTF8' && letters?.is_unicode) return
   log.warn(
     { encoding: database.encoding },
     `By the locale or encoding of the database, É and é are different letters in uids, names and searches. ${suggestion}`,
@@ -41,8 +41,8 @@ export async function requireFit(sql: Sql, log: Log): Promise<void> {
 const usableEncodings = new Set(['UTF8', 'SQL_ASCII'])
 
 interface Letters {
-  isLatin: boolean
-  isUnicode: boolean
+  is_latin: boolean
+  is_unicode: boolean
 }
 
 function findFaults(
@@ -52,7 +52,7 @@ function findFaults(
   const faults: string[] = []
   if (major < 15) faults.push(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
   if (letters === null) faults.push(`Its encoding is ${encoding}, not UTF8. ${suggestion}`)
-  else if (!letters.isLatin) faults.push(`By its locale, I and i are different letters. ${suggestion}`)
+  else if (!letters.is_latin) faults.push(`By its locale, I and i are different letters. ${suggestion}`)
   if (is_read_only) {
     faults.push('It is read-only: connect to the primary, and see that default_transaction_read_only is off.')
   }
@@ -72,7 +72,7 @@ function findFaults(
 
 /** Uids and names are compared in lower case. */
 async function readLetters(sql: Sql): Promise<Letters> {
-  const [row] = await sql<[{ is_latin: boolean; is_unicode: boolean }]>`
+  const [letters] = await sql<[Letters]>`
     select lower('I') = 'i' as is_latin, lower('É') = 'é' as is_unicode`
-  return { isLatin: row.is_latin, isUnicode: row.is_unicode }
+  return letters
 }

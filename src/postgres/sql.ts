@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { arrayTypes } from './arrays.ts'
-import { readHosts, type DatabaseHosts } from './driver/hosts.ts'
+import { readHosts } from './driver/hosts.ts'
 import { toPool } from './driver/pool.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
@@ -86,14 +86,18 @@ export function openSql({ connections, waited, ...options }: SqlOptions): Sql {
 export function openConnection(options: ConnectionOptions): Sql {
   const { url, statementTimeoutMs, applicationName = 'parley', genericPlans = false } = options
   const { idleTimeoutMs = statementTimeoutMs * 2, lockTimeoutMs } = options
-  const { url: firstUrl, hosts, ports } = requireHosts(url)
-  return postgres(firstUrl, {
+  const found = readHosts(url)
+  if (found === null) throw new Error('The URL of the database was not checked')
+  const { hosts, ports } = found
+  // The driver's types know of one host only.
+  const servers: object = { host: hosts, port: ports }
+  return postgres(found.url, {
     // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not
     // support.
     ...(hosts[0]?.startsWith('/') && { path: `${hosts[0]}/.s.PGSQL.${ports[0]}` }),
     // Among several servers, only the primary will do. With "read-write", postgres.js accepts a standby, because it
     // checks default_transaction_read_only alone; "primary" is what is meant.
-    ...(hosts.length > 1 && toSeveral(hosts, ports)),
+    ...(hosts.length > 1 && { ...servers, target_session_attrs: 'primary' }),
     max: 1,
     types: { bigint, ...arrayTypes },
     // A connection that was lost while asking for the types would have none; they are listed in arrays.ts.
@@ -115,18 +119,6 @@ export function openConnection(options: ConnectionOptions): Sql {
       ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql
-}
-
-function toSeveral(hosts: string[], ports: number[]): { target_session_attrs: 'primary' } {
-  // The driver's types know of one host only.
-  const servers: object = { host: hosts, port: ports }
-  return { ...servers, target_session_attrs: 'primary' }
-}
-
-function requireHosts(url: string): DatabaseHosts {
-  const hosts = readHosts(url)
-  if (hosts === null) throw new Error('The URL of the database was not checked')
-  return hosts
 }
 
 /** The name of the unique index or foreign key that a write violated; null for any other error. */

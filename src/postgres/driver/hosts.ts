@@ -1,5 +1,5 @@
 /** The servers that a database URL lists, in order, and the URL reduced to the first of them. */
-export interface DatabaseHosts {
+interface DatabaseHosts {
   url: string
   hosts: string[]
   ports: number[]
