@@ -45,6 +45,12 @@ export interface Page<Field extends string = string> {
   trashed: boolean | null
 }
 
+/** The ids of a page, and the total. */
+export interface IdPage {
+  ids: number[]
+  count: number
+}
+
 /**
  * Turns list parameters into a page request. `fields` may be sorted by; `defaults` is the order when none is given.
  * `id` is appended so that every order is total: ascending, or, with `ties`, in the direction of the key before it, so

@@ -6,7 +6,7 @@ import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { openApp, toAppId } from './find.ts'
 import { listPage } from './lists/list.ts'
-import { makeApp } from './making/make.ts'
+import { makeApp, upsertByUid } from './making/make.ts'
 import { requireFreeUid, toChange, toDraft } from './making/prepare.ts'
 import {
   App,
@@ -21,7 +21,6 @@ import {
   UidPath,
 } from './schema.ts'
 import { showWhole, type AppMessages } from './show.ts'
-import { upsertByUid } from './making/upsert.ts'
 
 const create = (messages: AppMessages) =>
   route('POST /api/apps', {

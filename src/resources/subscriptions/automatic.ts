@@ -1,7 +1,6 @@
 import type { Write } from '../../engine/command.ts'
 import type { AppEvent } from '../../engine/event.ts'
-import { removeSubscriptionsOf, addSubscription } from './store.ts'
-import type { SubscriptionRow } from './schema.ts'
+import { addSubscription, removeSubscriptionsOf, type SubscriptionRow } from './store.ts'
 
 const nothing: Write[] = []
 

@@ -1,6 +1,16 @@
 import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
-import type { SubscriptionRow } from './schema.ts'
+import type { ParentType } from '../content/parent.ts'
+
+/** A row of `subscriptions`: a user's choice about a post or file, or an automatic subscription. */
+export interface SubscriptionRow {
+  entity_id: number
+  user_id: number
+  entity_type: ParentType
+  is_subscribed: boolean
+  /** Events with smaller revs came before it. */
+  since: number
+}
 
 const columns = {
   entity_id: 'bigint',

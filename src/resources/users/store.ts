@@ -1,7 +1,7 @@
 import { selectUsers, type User } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { toReference } from '../../api/reference.ts'
-import type { Db, Fragment, Json, Sql, Tx } from '../../postgres/sql.ts'
+import type { Db, Fragment, Json, Tx } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isVisibleTo } from './visible.ts'
 

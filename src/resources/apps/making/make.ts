@@ -1,8 +1,16 @@
-import type { Served } from '../../route.ts'
+import type { RouteRequest } from '../../../http/route.ts'
+import type { Served, Services } from '../../route.ts'
 import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
-import { ignoreNotFound } from '../../../lib/errors.ts'
+import { ignoreNotFound, invalid, Problem } from '../../../lib/errors.ts'
+import { UidInput } from '../../../api/shape.ts'
+import { resolvePeople } from '../../users/store.ts'
+import { upsertApp } from '../commands.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'
+import { openApp } from '../find.ts'
+import { toChange, toDraft } from './prepare.ts'
+import type { AppUpsert } from '../schema.ts'
 import { showAgain } from '../own/settings.ts'
+import { findAppId } from '../store.ts'
 
 /** Makes an app. A private chat that the caller had removed is shown again, without its old messages. */
 export async function makeApp(
@@ -20,4 +28,49 @@ export async function makeApp(
     ignoreNotFound(error)
     return globalCommands.run(createApp, by, draft)
   }
+}
+
+type Request = Services & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
+
+/** The most attempts, where others make or delete the app between look-up and command. */
+const mostLooks = 3
+
+/**
+ * Makes the app with the uid of the path, or updates it. A token's call lets the caller join where the app was made by
+ * such a call, and shows a private chat again that the caller had removed, without its old messages. Refuses with 403
+ * for an app that the caller may not see, with 422 for one of another type.
+ */
+export async function upsertByUid(request: Request): Promise<Created> {
+  const { params, by, sql } = request
+  const uid = UidInput.safeParse(params.uid)
+  if (!uid.success) throw invalid({ uid: uid.error.issues.map(issue => issue.message) })
+  for (let looks = 1; ; looks++) {
+    const found = await findAppId(sql, uid.data, by)
+    try {
+      return found === null ? await make(uid.data, request) : await update(found, request)
+    } catch (error) {
+      // Made or deleted since the look-up: then the other branch applies.
+      const isOld = error instanceof Problem && (await findAppId(sql, uid.data, by)) !== found
+      if (!isOld || looks === mostLooks) throw error
+    }
+  }
+}
+
+async function make(uid: string, request: Request): Promise<Created> {
+  const { body, by, upsertsJoin } = request
+  const isJoinable = upsertsJoin && by.kind === 'user'
+  return makeApp(await toDraft({ ...body, uid }, isJoinable, request), request)
+}
+
+async function update(id: number, request: Request): Promise<Created> {
+  const { body, by, sql, apps, upsertsJoin } = request
+  const { type, members: refs, ...details } = body
+  const ids = await resolvePeople(sql, refs ?? [])
+  const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
+  const { level } = await openApp(id, 'none', request)
+  // Changes that the caller may not make are ignored, so they are not resolved either.
+  const change = level === 'admin' ? await toChange(details, request) : { name: details.name }
+  await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
+  if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
+  return { id, isNew: false }
 }

@@ -1,12 +1,12 @@
 import type { Principal } from '../../../auth/principal.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
 import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
 import { toVisible } from '../../users/lists/extent.ts'
 import { restrictTo, toFound } from '../../users/lists/pages.ts'
-import { listUserIds, selectUserIds, toOthers, type IdPage } from '../../users/lists/user-ids.ts'
+import { listUserIds, selectUserIds, toOthers } from '../../users/lists/user-ids.ts'
 import { fewLimit, isAmong } from '../../users/visible.ts'
 
 export const orderFields = ['name', 'id', 'created_at'] as const

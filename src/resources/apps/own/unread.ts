@@ -1,7 +1,7 @@
 import type { AppRow, MemberRow } from '../../../engine/state.ts'
 import { isChat } from '../kinds.ts'
 
-// Lists apply these rules in SQL: see pages.ts.
+// Lists apply these rules in SQL: see lists/source.ts.
 
 /** The newest visible message by another author; null if there is none. */
 function newestByOthers(app: AppRow, user: number): number | null {

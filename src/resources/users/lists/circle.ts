@@ -31,15 +31,14 @@ export async function toCircle(sql: Sql, user: number, shownBy: ShownBy): Promis
 }
 
 /** The number of users with a common app whom no directory shows. */
-export function countMates(sql: Sql, user: number, { directories, state }: ShownBy): Promise<number> {
-  return countMatesOf(sql, { user, directories, state })
-}
-
-const countMatesOf = cachedQuery(rememberedMs, async (sql: Sql, { user, ...shownBy }: ShownBy & { user: number }) => {
-  const mates = await gatherMates(sql, user)
-  if (mates.length === 0) return 0
-  return countOnly(mates, await gatherShown(sql, shownBy), user)
-})
+export const countMates = cachedQuery(
+  rememberedMs,
+  async (sql: Sql, { user, ...shownBy }: ShownBy & { user: number }) => {
+    const mates = await gatherMates(sql, user)
+    if (mates.length === 0) return 0
+    return countOnly(mates, await gatherShown(sql, shownBy), user)
+  },
+)
 
 /** Users with a common app, without trashed ones. Agents are visible by directories alone. */
 const gatherMates = cachedQuery(
@@ -62,7 +61,10 @@ const gatherMates = cachedQuery(
 const gatherShown = cachedQuery(
   rememberedMs,
   async (sql: Sql, { directories }: ShownBy): Promise<Uint8Array> => {
-    if (directories.length === 0) return invert(await gather(sql, sql`select d.user_id from directory_members d`))
+    if (directories.length === 0) {
+      const inSome = await gather(sql, sql`select d.user_id from directory_members d`)
+      return inSome.map(byte => ~byte)
+    }
     return gather(
       sql,
       sql`
@@ -87,10 +89,6 @@ async function gather(sql: Sql, ids: Fragment): Promise<Uint8Array> {
   const numbers = row.words.split(',')
   if (row.places !== '') row.places.split(',').forEach((place, at) => (words[Number(place)] = Number(numbers[at])))
   return new Uint8Array(words.buffer, 0, Math.floor(row.id_limit / 8))
-}
-
-function invert(bits: Uint8Array): Uint8Array {
-  return bits.map(byte => ~byte)
 }
 
 /** The union of two bitmaps of different lengths. */

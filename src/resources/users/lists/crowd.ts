@@ -1,10 +1,10 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { toReference } from '../../../api/reference.ts'
 import { fromNearerEnd } from '../../../postgres/order.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import { countRows } from '../../../postgres/rows.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
-import { selectUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
+import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong, listHidden } from '../visible.ts'
 
 /** A set of users: the members of a directory or app, or the followers of a user. */

@@ -1,11 +1,11 @@
 import type { Principal } from '../../../auth/principal.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
 import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { toCrowds, type Crowd, type PersonFilter } from './crowd.ts'
 import { toVisible } from './extent.ts'
-import { selectUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
+import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { isAmong, listStillSeen } from '../visible.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { listUsersById, type User } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import { countRows, inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { toVisible } from './extent.ts'
 import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
-import { listUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
+import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong } from '../visible.ts'
 
 /** Pages of a set beyond this position come from a cached list of all ids. A guess. */

@@ -1,12 +1,12 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { fromNearerEnd } from '../../../postgres/order.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { countMates, toCircle } from './circle.ts'
 import { countAll } from './crowd.ts'
 import { seesFew } from './extent.ts'
 import { countShown } from './shown.ts'
-import { selectUserIds, toOthers, type IdPage, type PersonOrder } from './user-ids.ts'
+import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isSeenOneByOne, listStillSeen } from '../visible.ts'
 
 /** The most rows of an index that are checked one by one for visibility, 10 µs each; a guess. */
@@ -25,7 +25,7 @@ export async function listSeen(
   const users = await countAll(db)
   if (users <= fewLimit || (await seesFew(db, by.user))) return null
   const shown = await countShown(db, by.user)
-  const people = shown.people + (await countMates(db as Sql, by.user, shown.by))
+  const people = shown.people + (await countMates(db as Sql, { user: by.user, ...shown.by }))
   const count = agent === false ? people : people + shown.agents
   if (page.countOnly || page.skip >= count) return { ids: [], count }
   const { offset, limit } = fromNearerEnd(page, count)

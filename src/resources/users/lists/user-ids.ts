@@ -1,15 +1,9 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { fromNearerEnd, orderBy } from '../../../postgres/order.ts'
-import type { Page } from '../../../api/page.ts'
+import type { IdPage, Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 
 export type PersonOrder = 'id' | 'name' | 'created_at'
-
-/** The ids of one page, and the total. */
-export interface IdPage {
-  ids: number[]
-  count: number
-}
 
 const columns: Record<PersonOrder, string> = { id: 'u.id', name: 'u.sort_name', created_at: 'u.created_at' }
 
