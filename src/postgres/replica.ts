@@ -1,6 +1,6 @@
 import { pause, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { openSql, type Sql } from './sql.ts'
+import { openSql, type Db, type Sql } from './sql.ts'
 import { batchLoads } from './batch-loads.ts'
 import { isUnavailable } from './unavailable.ts'
 
@@ -120,7 +120,7 @@ export class Replica {
 }
 
 /** Every commit that a reader may have seen has been flushed, so its position is not beyond this one. */
-async function findCommitted(sql: Sql): Promise<Position> {
+async function findCommitted(sql: Db): Promise<Position> {
   const [row] = await sql<[Position]>`
     select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as bytes,
       (select timeline_id from pg_control_checkpoint()) as timeline, deployment
@@ -128,7 +128,7 @@ async function findCommitted(sql: Sql): Promise<Position> {
   return row
 }
 
-async function findReplayed(sql: Sql): Promise<Position | null> {
+async function findReplayed(sql: Db): Promise<Position | null> {
   const [row] = await sql<[Position & { is_replica: boolean }]>`
     select pg_is_in_recovery() as is_replica, pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint as bytes,
       (select timeline_id from pg_control_checkpoint()) as timeline, deployment

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openSql, type Sql } from '../../src/postgres/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { batchLoads } from '../../src/postgres/batch-loads.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -9,7 +9,7 @@ async function openSquares() {
   const database = await createDatabase()
   const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 10_000 })
   const queries: number[][] = []
-  const squaresOf = batchLoads<number, number>(async (asked: Sql, numbers) => {
+  const squaresOf = batchLoads<number, number>(async (asked, numbers) => {
     queries.push(numbers)
     const rows = await asked<{ number: number; square: number }[]>`
       select number, number * number + 0 / (number - 13) as square from unnest(${numbers}::bigint[]) as number
