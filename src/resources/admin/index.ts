@@ -1,13 +1,13 @@
 import { resource } from '../resource.ts'
-import { jobRoutes } from './jobs.ts'
-import { nodeRoutes } from './nodes.ts'
-import { seriesRoutes } from './series.ts'
+import { listJobs } from './jobs.ts'
+import { listNodes } from './nodes.ts'
+import { showSeries } from './series.ts'
 import { sessionRoutes } from './sessions.ts'
-import { settingRoutes } from './settings.ts'
+import { listSettings } from './settings.ts'
 import { signInRoutes } from './sign-in/routes.ts'
-import { storageRoutes } from './storage.ts'
+import { showStorage } from './storage.ts'
 
 export const admin = resource({
-  routes: [...nodeRoutes, ...seriesRoutes, ...settingRoutes, ...jobRoutes, ...storageRoutes, ...sessionRoutes],
+  routes: [listNodes, showSeries, listSettings, listJobs, showStorage, ...sessionRoutes],
   adminRoutes: signInRoutes,
 })

@@ -16,7 +16,7 @@ export const Job = z
   })
   .meta({ id: 'Job' })
 
-const list = route('GET /api/admin/jobs', {
+export const listJobs = route('GET /api/admin/jobs', {
   summary: 'List what nodes do again and again, with its last turn; of other nodes as of a minute ago',
   auth: 'key',
   replies: { 200: z.array(Job) },
@@ -33,5 +33,3 @@ const list = route('GET /api/admin/jobs', {
     )
   },
 })
-
-export const jobRoutes = [list]

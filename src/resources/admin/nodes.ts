@@ -24,7 +24,7 @@ export const Node = z
   })
   .meta({ id: 'Node' })
 
-const list = route('GET /api/admin/nodes', {
+export const listNodes = route('GET /api/admin/nodes', {
   summary: 'List the nodes that run',
   auth: 'key',
   replies: { 200: z.array(Node) },
@@ -41,5 +41,3 @@ const list = route('GET /api/admin/nodes', {
     )
   },
 })
-
-export const nodeRoutes = [list]

@@ -30,7 +30,7 @@ const Series = z.object({ points: z.array(z.array(z.union([Timestamp, z.string()
   description: 'Points `[time, value]` in the order of time; steps without samples are left out',
 })
 
-const show = route('GET /api/admin/series', {
+export const showSeries = route('GET /api/admin/series', {
   summary: 'Get a figure over time, of all nodes: minute by minute for eight days',
   auth: 'key',
   query: SeriesQuery,
@@ -45,5 +45,3 @@ const show = route('GET /api/admin/series', {
     return reply(200, { points: rows.map(({ at, value }) => [at, Math.round(value * 1000) / 1000]) })
   },
 })
-
-export const seriesRoutes = [show]

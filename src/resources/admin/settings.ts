@@ -23,11 +23,9 @@ export const SettingShape = z
   })
   .meta({ id: 'Setting' })
 
-const list = route('GET /api/admin/settings', {
+export const listSettings = route('GET /api/admin/settings', {
   summary: 'List the settings of this node, and where they come from',
   auth: 'key',
   replies: { 200: z.array(SettingShape) },
   handle: (_, { settings }) => reply(200, [...settings]),
 })
-
-export const settingRoutes = [list]

@@ -26,7 +26,7 @@ export const Storage = z
   })
   .meta({ id: 'Storage' })
 
-const show = route('GET /api/admin/storage', {
+export const showStorage = route('GET /api/admin/storage', {
   summary: 'Get what files take up, by app, the largest hundred; counted once an hour at most',
   auth: 'key',
   replies: { 200: Storage },
@@ -41,5 +41,3 @@ const show = route('GET /api/admin/storage', {
     return reply(200, { ...total, apps })
   },
 })
-
-export const storageRoutes = [show]
