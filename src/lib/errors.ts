@@ -44,9 +44,9 @@ export const BadRequest = problem(400, 'bad-request', 'The request cannot be und
 export const ValidationFailed = problem(422, 'validation-failed', 'One or more values were rejected.')
 export const Overloaded = problem(503, 'overloaded', 'The server is busy. Try again in a moment.')
 
-/** What was looked up; 404 where it is null. */
-export function requireFound<Found>(found: Found | null): Found {
-  if (found === null) throw NotFound()
+/** What was looked up; 404 where there is none. */
+export function requireFound<Found>(found: Found | null | undefined): Found {
+  if (found === null || found === undefined) throw NotFound()
   return found
 }
 

@@ -50,7 +50,7 @@ export function showAppSummary(state: AppState, viewer: Viewer) {
     is_starred: own?.starred_at != null,
     is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
     is_unread: by.kind === 'user' && isUnread(state.app, by.user, own),
-    permissions: permissionsOf(levelOf(state, by, userCache)),
+    permissions: permissionsOf[levelOf(state, by, userCache)],
   }
 }
 

@@ -59,8 +59,7 @@ const readSelf = route('GET /api/user', {
   replies: { 200: User },
   async handle({ by, origin }, { sql, userCache, presence }) {
     // Every UI component asks for this when it loads, so the answer comes from memory.
-    const person = userCache.find(by.user) ?? (await userCache.get(by.user))
-    if (person === undefined) throw NotFound()
+    const person = requireFound(await userCache.get(by.user))
     return reply(200, await showDetailed(person, { by, origin, followed: new Set(), presence, sql }))
   },
 })
@@ -151,8 +150,7 @@ type Request = Served<'sql' | 'userCache' | 'presence' | 'by' | 'origin'>
 
 /** The user after a write, trashed or not: only API keys write users, and they see all. */
 async function showSaved({ id }: Saved, { sql, by, origin, presence, userCache }: Request) {
-  const person = await userCache.get(id)
-  if (person === undefined) throw NotFound()
+  const person = requireFound(await userCache.get(id))
   return showDetailed(person, { by, origin, followed: new Set(), presence, sql })
 }
 

@@ -14,8 +14,8 @@ type Permission = 'list' | 'read' | 'create' | 'update' | 'delete' | 'admin'
 
 const toJson = (...permissions: Permission[]) => new Json(JSON.stringify(permissions))
 
-/** Encoded once, because every app and item is shown with them. */
-const permissions: Record<Access, Json | null> = {
+/** The permissions of access levels in responses. Encoded once, because every app and item is shown with them. */
+export const permissionsOf: Record<Access, Json | null> = {
   none: null,
   read: toJson('list', 'read'),
   write: toJson('list', 'read', 'create'),
@@ -48,11 +48,6 @@ export function isInside(app: AppRow, user: number, userCache: UserCache): boole
 export function levelOf(state: Guarded, by: Principal, userCache: UserCache): Access {
   if (by.kind === 'key') return 'admin'
   return accessOf(state, by.user, userCache)
-}
-
-/** The permissions of an access level in responses; null for none. */
-export function permissionsOf(level: Access): Json | null {
-  return permissions[level]
 }
 
 export function isAtLeast(level: Access, least: Access): boolean {

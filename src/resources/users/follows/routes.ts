@@ -28,8 +28,7 @@ const change = (verb: 'follow' | 'unfollow') =>
 
 /** A user whom the caller followed and cannot see: only the short form. */
 async function showUnseen(id: number, userCache: UserCache, origin: string): Promise<object> {
-  const person = await userCache.get(id)
-  if (person === undefined) throw NotFound()
+  const person = requireFound(await userCache.get(id))
   return { ...actorOf(person, origin), is_followed: false, is_trashed: person.trashed_at !== null }
 }
 

@@ -12,7 +12,7 @@ import {
   type Gathered,
   type PersonFilter,
 } from './crowd.ts'
-import { toVisible } from './extent.ts'
+import { toVisible } from './circle.ts'
 import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
