@@ -3,7 +3,7 @@ import type { Access, AppState } from '../../engine/state.ts'
 import { NotFound, Problem, requireFound } from '../../lib/errors.ts'
 import type { Served } from '../route.ts'
 import { levelOf, requireRead, requireWrite } from './members/access.ts'
-import { findAppId, findAppIds, findNamed } from './store.ts'
+import { findAppId, findNamed, listNamed } from './store.ts'
 
 type Search = Served<'sql' | 'by'>
 
@@ -33,7 +33,8 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
 export async function toAppIds(refs: string[], { sql, by }: Search): Promise<number[]> {
   const ids = refs.filter(ref => isId(ref) && ref.length <= longestId).map(Number)
   const uids = refs.filter(ref => !isId(ref))
-  return [...new Set([...ids, ...(uids.length === 0 ? [] : await findAppIds(sql, uids, by))])]
+  const named = uids.length === 0 ? [] : await listNamed(sql, uids, by)
+  return [...new Set([...ids, ...named.map(({ id }) => id)])]
 }
 
 /**

@@ -23,16 +23,9 @@ interface Reader {
   lively: number
 }
 
-interface Row {
-  apps: string | null
-  hidden_apps: string | null
-  hidden_ids: string | null
-  administered: string | null
-  read_only: string | null
-  item_count: number
-  lively: string | null
-  head_ms: string | null
-}
+/** Lists of numbers with commas between; null for none. */
+type Lists = 'apps' | 'hidden_apps' | 'hidden_ids' | 'administered' | 'read_only' | 'lively' | 'head_ms'
+type Row = Record<Lists, string | null> & { item_count: number }
 
 /**
  * As `selectReadable`, for a user who may be in very many apps. These are passed as one array, so that PostgreSQL walks

@@ -23,36 +23,30 @@ export async function lookAmong({ sql, userCache, users, active }: Look): Promis
   await userCache.load([...users, ...everybody])
   const present = everybody.flatMap(id => userCache.find(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
 
-  const circles = new Map<string, { sight: VisiblePresence; hidden: number[] }>()
-  for (const user of users) {
-    const person = userCache.find(user)
-    if (person === undefined) continue
-    const key = person.directories.map(({ id }) => id).join()
-    let circle = circles.get(key)
-    if (circle === undefined) circles.set(key, (circle = toCircle(person, present)))
-    circle.sight.users.push(user)
-  }
-
+  const viewers = users.flatMap(id => userCache.find(id) ?? [])
+  const circles = Map.groupBy(viewers, ({ directories }) => directories.map(({ id }) => id).join())
   const sights: VisiblePresence[] = []
-  for (const { sight, hidden } of circles.values()) {
-    const mates = hidden.length === 0 ? new Map<number, number[]>() : await listMates(sql, sight.users, hidden)
-    for (const [user, others] of mates) sights.push({ users: [user], active: [...sight.active, ...others] })
-    const plain = sight.users.filter(user => !mates.has(user))
-    if (plain.length > 0) sights.push({ users: plain, active: sight.active })
+  for (const circle of circles.values()) {
+    const { seen, hidden } = divide(present, circle[0]!)
+    const ids = circle.map(({ id }) => id)
+    const mates = hidden.length === 0 ? new Map<number, number[]>() : await listMates(sql, ids, hidden)
+    for (const [user, others] of mates) sights.push({ users: [user], active: [...seen, ...others] })
+    const plain = ids.filter(user => !mates.has(user))
+    if (plain.length > 0) sights.push({ users: plain, active: seen })
   }
   return sights
 }
 
-/** The users whom all users with these directories see, and those whom only some of them may see. */
-function toCircle(viewer: User, present: User[]): { sight: VisiblePresence; hidden: number[] } {
-  const active: number[] = []
+/** The users whom all users with a viewer's directories see, and those whom only some of them may see. */
+function divide(present: User[], viewer: User): { seen: number[]; hidden: number[] } {
+  const seen: number[] = []
   const hidden: number[] = []
   for (const person of present) {
-    if (isInCircle(viewer, person)) active.push(person.id)
+    if (isInCircle(viewer, person)) seen.push(person.id)
     // Agents in directories are visible to members of these only.
     else if (!person.is_agent) hidden.push(person.id)
   }
-  return { sight: { users: [], active }, hidden }
+  return { seen, hidden }
 }
 
 function isInCircle(viewer: User, person: User): boolean {
