@@ -180,11 +180,7 @@ function toTarget({ id, uid }: AppRow) {
 }
 
 /** 422 where a conversation would be opened to others than its members. */
-export function requireFit(
-  type: string,
-  access: Access | null | undefined,
-  directory: number | null | undefined,
-): void {
+export function requireFit(type: string, access?: Access | null, directory?: number | null): void {
   if (!isConversation(type)) return
   if (access && access !== 'none') throw invalid({ access: ['must be none for this type of app'] })
   // The UI kit names the directory of an agent chat: it classifies its notifications, and lets no one in.

@@ -1,6 +1,6 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { Access, AppState } from '../../engine/state.ts'
-import { NotFound, Problem, requireFound } from '../../lib/errors.ts'
+import { ignoreNotFound, NotFound, requireFound } from '../../lib/errors.ts'
 import type { Served } from '../route.ts'
 import { levelOf, requireRead, requireWrite } from './members/access.ts'
 import { findAppId, findNamed, listNamed } from './store.ts'
@@ -86,7 +86,7 @@ export async function findUnlessGone(id: number, apps: Apps): Promise<AppState |
     const state = await apps.state(id)
     return state.app.deleted_at === null ? state : null
   } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null
-    throw error
+    ignoreNotFound(error)
+    return null
   }
 }

@@ -61,8 +61,7 @@ export type NewAppRow = Pick<
 
 /** Refused by the indexes apps_uid, apps_agent_chat_uid and apps_pair. */
 export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
-  const made = await insertApps(tx, [row])
-  return made.get(row)!
+  return (await insertApps(tx, [row])).get(row)!
 }
 
 /** Inserts the apps that one transaction makes within a tick, in one statement. */

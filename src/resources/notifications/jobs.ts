@@ -1,8 +1,7 @@
 import type { Apps } from '../../engine/apps.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { inPortions } from '../../jobs/portions.ts'
 import type { Job } from '../../jobs/jobs.ts'
-import type { Sql } from '../../postgres/sql.ts'
+import type { JobParts } from '../resource.ts'
 import { processAudits, isAnyAudit } from './lists/audits.ts'
 import { isAnyDeparture, removeDeparted } from './lists/departures.ts'
 import { isAnyWaiting } from './processing/backlog.ts'
@@ -27,17 +26,14 @@ const sweepMs = 3_000
 /** Time per second for marking notifications: half of one connection's. A guess. */
 const markingMs = 500
 
-interface JobParts {
+interface Parts extends Pick<JobParts, 'sql' | 'clock' | 'past'> {
   notifier: Notifier
   apps: Pick<Apps, 'waitingAnywhere'>
-  sql: Sql
-  clock: Clock
-  past: () => Promise<Date>
   observeTerms: (waiting: number) => void
 }
 
 /** The background jobs of notifications. */
-export function notificationJobs({ notifier, apps, sql, clock, past, observeTerms }: JobParts): Job[] {
+export function notificationJobs({ notifier, apps, sql, clock, past, observeTerms }: Parts): Job[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     return inPortions(batchSize, signal, () => removeOld(sql, before, batchSize), clock)

@@ -11,8 +11,7 @@ interface TokenRow {
 
 /** False where the user does not exist or is trashed. Locks the user against deletion meanwhile. */
 export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
-  const made = await insertTokens(tx, [token])
-  return made.has(token)
+  return (await insertTokens(tx, [token])).has(token)
 }
 
 /** Inserts the tokens that one transaction makes within a tick, in one statement; returns the inserted ones. */

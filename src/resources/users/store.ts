@@ -25,8 +25,7 @@ export async function findUserId(db: Db, ref: string): Promise<number | null> {
 
 /** As `findUserId`, with one query for all that one transaction looks up within a tick. */
 export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | null> {
-  const found = await resolveTogether(tx, [ref])
-  return found.get(ref) ?? null
+  return (await resolveTogether(tx, [ref])).get(ref) ?? null
 }
 
 const resolveTogether = batchLoads<string, number>((sql, refs) => resolvePeople(sql, refs))
@@ -76,8 +75,7 @@ interface NewUserRow extends UserRow {
 
 /** Inserts a user; returns its id, or null where its uid is taken. */
 export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | null> {
-  const made = await insertUsers(tx, [user])
-  return made.get(user) ?? null
+  return (await insertUsers(tx, [user])).get(user) ?? null
 }
 
 /** Inserts the users that one transaction makes within a tick, in one statement. */

@@ -17,7 +17,11 @@ export interface NotificationContext {
  * True where a user may be notified of an item: the user may read the app, and has not removed it since. The user must
  * be in memory.
  */
-export function mayBeNotified({ state, userCache }: NotificationContext, user: number, id: number): boolean {
+export function mayBeNotified(
+  { state, userCache }: Omit<NotificationContext, 'tx'>,
+  user: number,
+  id: number,
+): boolean {
   const person = userCache.find(user)
   if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
   return canRead(state, user, userCache) && id > (state.member(user)?.hidden_id ?? 0)
@@ -32,7 +36,7 @@ export function subscribersAt(state: AppState, rev: number): number[] {
 }
 
 /** The name of the app for a user: its name, its uid, or its title. */
-export function nameFor({ state, userCache }: NotificationContext, user: number): string {
+export function nameFor({ state, userCache }: Omit<NotificationContext, 'tx'>, user: number): string {
   const { name, uid, id } = state.app
   return name ?? uid ?? titleOf(state, user, userCache) ?? `App ${id}`
 }

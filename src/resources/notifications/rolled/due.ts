@@ -58,7 +58,7 @@ export async function draftUnread(apps: DueApp[], parts: DueParts): Promise<Chec
   }
   await userCache.load(checks.flatMap(({ next }) => next.map(({ user }) => user)))
   const asked = checks.flatMap(({ state, next }) =>
-    next.filter(({ user, after }) => mayBeNotified({ tx, state, userCache }, user, after + 1)),
+    next.filter(({ user, after }) => mayBeNotified({ state, userCache }, user, after + 1)),
   )
   const unread = asked.length === 0 ? [] : await listUnread(tx, asked, before)
   await userCache.load([
@@ -86,9 +86,9 @@ function toCheck({ state, cursor, isWhole }: DueApp): Check {
 function toCheckedApp(
   { state, cursor, last }: Check,
   unread: Unread[],
-  { tx, userCache, before, now }: DueParts,
+  { userCache, before, now }: DueParts,
 ): CheckedApp {
-  const drafts = unread.map(row => toDraft(row, { tx, state, userCache }))
+  const drafts = unread.map(row => toDraft(row, { state, userCache }))
   // Where users are left, or some messages are too new, the app is checked again.
   if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
   const { settled, isAll } = findNewestSettled(state, before)
