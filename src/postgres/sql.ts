@@ -90,14 +90,14 @@ export function openConnection(options: ConnectionOptions): Sql {
   if (found === null) throw new Error('The URL of the database was not checked')
   const { hosts, ports } = found
   // The driver's types know of one host only.
-  const servers: object = { host: hosts, port: ports }
+  const servers: object = { host: hosts, port: ports, target_session_attrs: 'primary' }
   return postgres(found.url, {
     // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not
     // support.
     ...(hosts[0]?.startsWith('/') && { path: `${hosts[0]}/.s.PGSQL.${ports[0]}` }),
     // Among several servers, only the primary will do. With "read-write", postgres.js accepts a standby, because it
     // checks default_transaction_read_only alone; "primary" is what is meant.
-    ...(hosts.length > 1 && { ...servers, target_session_attrs: 'primary' }),
+    ...(hosts.length > 1 && servers),
     max: 1,
     types: { bigint, ...arrayTypes },
     // A connection that was lost while asking for the types would have none; they are listed in arrays.ts.
