@@ -107,7 +107,7 @@ test('what a resource answers and how it follows events is its own: no other res
 test('a request opens an app by openApp, which has the directories of its caller at hand and refuses', () => {
   const asked = /\b(?:levelOf|requireRead|requireWrite|requireAdmin)\b|\bload\(\[(?:\w+\.)?by\.user\]\)/
   const asking = readSources().filter(
-    ({ path, code }) => /^resources\/.*(?:routes|find|upsert|prepare)\.ts$/.test(path) && asked.test(code),
+    ({ path, code }) => /^resources\/.*(?:routes|find|making\/make|prepare)\.ts$/.test(path) && asked.test(code),
   )
 
   expect(asking.map(({ path }) => path)).toEqual(['resources/apps/find.ts'])

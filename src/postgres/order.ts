@@ -31,3 +31,9 @@ export function fromNearerEnd<Field extends string>(
   const reversed = order.map(key => ({ ...key, descending: !key.descending }))
   return { order: reversed, limit, offset: left, restore: rows => rows.toReversed() }
 }
+
+/** Rows in the order of their ids. Ids without a row, such as those of rows that were deleted meanwhile, are left out. */
+export function inOrder<Row extends { id: number }>(ids: number[], rows: Row[]): Row[] {
+  const byId = new Map(rows.map(row => [row.id, row]))
+  return ids.flatMap(id => byId.get(id) ?? [])
+}

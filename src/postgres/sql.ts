@@ -121,6 +121,12 @@ export function openConnection(options: ConnectionOptions): Sql {
   }) as unknown as Sql
 }
 
+/** The number of rows that a query selects. */
+export async function countRows(db: Db, rows: Fragment): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows}) r`
+  return row!.count
+}
+
 /** The name of the unique index or foreign key that a write violated; null for any other error. */
 export function violatedConstraint(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError) || !['23505', '23503'].includes(error.code)) return null

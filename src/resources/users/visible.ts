@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import { inOrder } from '../../postgres/rows.ts'
+import { inOrder } from '../../postgres/order.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 
 /** Up to this many ids a query starts from them; with more, it goes through all users and looks each up. A guess. */

@@ -1,6 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { countRows } from '../../../postgres/rows.ts'
-import type { Db, Fragment } from '../../../postgres/sql.ts'
+import { countRows, type Db, type Fragment } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
 
 /** Up to this many apps of a user are searched one by one. Measured: 15 ms. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { IdPage, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
-import { inOrder } from '../../../postgres/rows.ts'
+import { inOrder } from '../../../postgres/order.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
 import { toVisible } from '../../users/lists/circle.ts'

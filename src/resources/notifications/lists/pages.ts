@@ -1,7 +1,6 @@
-import { fromNearerEnd, orderBy, type NearWalk } from '../../../postgres/order.ts'
+import { fromNearerEnd, orderBy, inOrder, type NearWalk } from '../../../postgres/order.ts'
 import type { OrderKey, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
-import { inOrder } from '../../../postgres/rows.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { findOutdated, isListed, type Outdated } from './audits.ts'
 import { toExisting } from './departures.ts'

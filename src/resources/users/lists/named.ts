@@ -1,7 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { IdPage, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
-import { inOrder } from '../../../postgres/rows.ts'
+import { inOrder } from '../../../postgres/order.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { toVisible } from './circle.ts'
 import { toCrowds, type Crowd, type PersonFilter } from './crowd.ts'

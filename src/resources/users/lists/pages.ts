@@ -1,8 +1,8 @@
 import { listUsersById, type User } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { IdPage, Page } from '../../../api/page.ts'
-import { countRows, inOrder } from '../../../postgres/rows.ts'
-import type { Db, Fragment } from '../../../postgres/sql.ts'
+import { inOrder } from '../../../postgres/order.ts'
+import { countRows, type Db, type Fragment } from '../../../postgres/sql.ts'
 import {
   asksNothing,
   findEverybody,
