@@ -42,13 +42,8 @@ export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries
     moveInto(fresh, copy)
   }
   const moved = (program: string) => join(copy, relative(root, program))
-  return {
-    initdb: moved(binaries.initdb),
-    postgres: moved(binaries.postgres),
-    pg_ctl: moved(binaries.pg_ctl),
-    root: copy,
-    major: binaries.major,
-  }
+  const { initdb, postgres, pg_ctl, major } = binaries
+  return { initdb: moved(initdb), postgres: moved(postgres), pg_ctl: moved(pg_ctl), root: copy, major }
 }
 
 /** Removes drafts that an earlier process left when it ended. Requires the lock on the data directory. */

@@ -11,7 +11,7 @@ import { BacklogTransaction, type BacklogResult, type FollowUpParts } from './ba
 import { projectedEvents } from '../projection/notification-projection.ts'
 import { gatherMs, EventLoopLoad, toPauseMs } from './pace.ts'
 import { plainLimit, processPlain } from './plain.ts'
-import { WholeAppChecks } from '../rolled/whole-app-checks.ts'
+import { wholeAppChecks } from '../rolled/whole-app-checks.ts'
 
 const nothing: Write[] = []
 
@@ -85,7 +85,7 @@ export class Notifier {
   /** An event that waits is to be sent soon. */
   #isUrgent = false
   readonly #load = new EventLoopLoad()
-  readonly #wholeAppChecks: WholeAppChecks
+  readonly #isWholeDue: (app: number) => boolean
   #running: Promise<void> | null = null
   #isStopped = false
   /** The apps of the running transaction, and the age of the last one's oldest event. */
@@ -97,7 +97,7 @@ export class Notifier {
   constructor(parts: NotifierParts) {
     this.#parts = parts
     this.#watermark = new Watermark(parts.sql, () => performance.now(), { start: 0 })
-    this.#wholeAppChecks = new WholeAppChecks(parts.apps, parts.clock)
+    this.#isWholeDue = wholeAppChecks(parts.apps, parts.clock)
     parts.apps.onCommit(({ state, events }) => {
       if (events.some(isProjected)) this.#wakeRecorded(state.app.id)
       else if (events.some(({ type }) => consumedEvents.has(type))) this.wake(state.app.id)
@@ -243,7 +243,7 @@ export class Notifier {
 
   async #processSingly(apps: number[]): Promise<BacklogResult> {
     const { sql, clock, onNotifications } = this.#parts
-    const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeAppChecks.isDue(app) }
+    const parts = { ...this.#parts, isWholeDue: this.#isWholeDue }
     const now = new Date(clock.now())
     const done = await sql.begin(tx => new BacklogTransaction(tx, parts, now).run(apps))
     if (done.hasChanges) onNotifications()
