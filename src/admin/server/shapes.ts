@@ -17,7 +17,6 @@ import type * as content from '../../resources/items/schema.ts'
 import type * as directories from '../../resources/directories/schema.ts'
 import type * as files from '../../resources/files/schema.ts'
 import type * as keys from '../../resources/keys/schema.ts'
-import type * as members from '../../resources/apps/members/schema.ts'
 import type { SignIn as SignInShape } from '../../resources/sign-ins/routes.ts'
 import type * as users from '../../resources/users/schema.ts'
 import type * as webhooks from '../../resources/webhooks/schema.ts'
@@ -42,7 +41,7 @@ export type File = Shape<typeof files.File>
 export type Job = Shape<typeof JobShape>
 export type Key = Shape<typeof keys.Key>
 export type MadeKey = Shape<typeof keys.MadeKey>
-export type Member = Shape<typeof members.MemberItem>
+export type Member = Shape<typeof apps.MemberItem>
 export type Node = Shape<typeof NodeShape>
 export type OfferedTool = Shape<typeof servers.OfferedTools>[number]
 export type Provider = Shape<typeof runs.AgentProviders>[number]
