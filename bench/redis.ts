@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findFreePort } from '../src/trial/redis.ts'
+import { findFreePort } from '../src/lib/process/free-port.ts'
 import { apart } from './apart.ts'
 
 /** With the settings that we ship. */

@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, fstatSync, openSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
+import { findFreePort } from '../../lib/process/free-port.ts'
 import { findBinaries, type Binaries } from './binaries.ts'
 import { forgetPostmaster, isServed, makeCluster, readPostmaster, requireMajor, toUrl } from './cluster.ts'
 import { findOwner, type Owner } from './owner.ts'
@@ -195,12 +194,4 @@ function openLog(path: string): number {
 function lastWords(outcome: string | number | null, logPath: string, logStart: number): string {
   const lines = readFileSync(logPath).subarray(logStart).toString('utf8').trim().split('\n')
   return [`PostgreSQL ended with ${outcome}. Its last words, from ${logPath}:`, ...lines.slice(-5)].join('\n')
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
 }
