@@ -140,8 +140,7 @@ export class GlobalCommands {
   async #commit(group: PendingGlobalCommand[]): Promise<unknown[]> {
     let rev = 0
     let done: Done[] = []
-    await this.#sql.begin(async begun => {
-      const tx = begun as unknown as Tx
+    await this.#sql.begin(async tx => {
       // All are awaited even if one fails: its rest would run in the next transaction of the connection.
       const settled = await Promise.allSettled(group.map(pending => this.#decide(tx, pending)))
       done = settled.map(result => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { Download } from '../answer/download.ts'
 import { adminRoute, reply, type Reply, type Route } from '../route.ts'
 import type { AdminPage, PageFile } from './page.ts'
@@ -38,8 +38,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
     replies: { 200: z.string() },
     problems: [NotFound],
     async handle({ params, admin }) {
-      const file = await page.asset(params.file, admin.acceptEncoding)
-      if (file === null) throw NotFound()
+      const file = requireFound(await page.asset(params.file, admin.acceptEncoding))
       return toReply(file)
     },
   })

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { cancelRunsOfAgent } from '../../agents/runs/store.ts'
 import { audit, differences } from '../../audit/audit.ts'
-import { invalid, NotFound } from '../../lib/errors.ts'
+import { invalid, requireFound } from '../../lib/errors.ts'
 import { requireUid, type Saved } from '../users/commands.ts'
 import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
@@ -128,8 +128,7 @@ async function create(work: GlobalWork, given: NewAgent): Promise<number | null>
 
 async function update(work: GlobalWork, stored: StoredUser, given: AgentChange): Promise<void> {
   const { sql } = work
-  const before = await store.findSettings(sql, stored.id)
-  if (before === null) throw NotFound()
+  const before = requireFound(await store.findSettings(sql, stored.id))
   if (given.provider === builtin && before.provider !== builtin) {
     throw invalid({ provider: ['must be a vendor: builtin is chosen when an agent is created'] })
   }

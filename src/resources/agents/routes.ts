@@ -1,6 +1,6 @@
 import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { withPicture } from '../blobs/pictures/picture.ts'
@@ -38,8 +38,7 @@ const get = route('GET /api/agents/{agent}', {
   replies: { 200: Agent },
   problems: [NotFound],
   async handle({ params, query, by, origin }, { sql }) {
-    const agent = await findAgent(sql, params.agent)
-    if (agent === null) throw NotFound()
+    const agent = requireFound(await findAgent(sql, params.agent))
     const showsTrashed = query.trashed !== undefined && query.trashed !== 'false'
     if (agent.person.trashed_at !== null && !showsTrashed) throw NotFound()
     return reply(200, await showAgent(agent, { by, origin, sql }))
@@ -133,8 +132,7 @@ type Request = Served<'sql' | 'by' | 'origin'>
 
 /** The agent after a write, trashed or not. */
 async function showSaved({ id }: Saved, request: Request) {
-  const agent = await findAgent(request.sql, String(id))
-  if (agent === null) throw NotFound()
+  const agent = requireFound(await findAgent(request.sql, String(id)))
   return showAgent(agent, request)
 }
 

@@ -1,16 +1,14 @@
 import { z } from 'zod'
 import { auditActions } from '../../audit/actions.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { IdQuery, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
 import { Listing } from '../../api/page.ts'
-
-const Id = z.string().regex(idForm, 'must be an id').transform(Number)
 
 export const AuditListing = Listing.pick({ q: true, order_by: true, skip: true, take: true, count_only: true }).extend({
   action: z.enum(auditActions).optional(),
-  key: Id.optional().describe('Id of the API key that acted'),
-  session: Id.optional().describe('Id of the session of the administration page that it acted through'),
+  key: IdQuery.optional().describe('Id of the API key that acted'),
+  session: IdQuery.optional().describe('Id of the session of the administration page that it acted through'),
   target_type: z.string().max(64).optional().describe('What was acted on: `user`, `key`, `webhook`, …'),
-  target_id: Id.optional(),
+  target_id: IdQuery.optional(),
   ip: z.string().max(64).optional().describe('Where the request came from'),
   since: MomentInput.optional(),
   until: MomentInput.optional(),

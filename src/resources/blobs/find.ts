@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import { invalid, NotFound } from '../../lib/errors.ts'
+import { invalid, NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import type { Served } from '../route.ts'
@@ -17,8 +17,7 @@ export async function findReadableBlob(
   isInSight: IsInSight,
   { sql, by, userCache }: Caller,
 ): Promise<BlobRow> {
-  const row = await findBlob(sql, toId(id))
-  if (row === null) throw NotFound()
+  const row = requireFound(await findBlob(sql, toId(id)))
   if (by.kind === 'key' || row.created_by === by.user) return row
   if (await isInSight(sql, row.id, by, await userCache.directoriesOf(by.user))) return row
   throw NotFound()

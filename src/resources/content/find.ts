@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Access } from '../../engine/state.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { openApp, type OpenedApp } from '../apps/find.ts'
 import type { Served } from '../route.ts'
@@ -25,8 +25,7 @@ export async function findReadable(
   known: OpenedApp | null = null,
 ): Promise<Found> {
   const { sql, by } = caller
-  const row = await store.find(sql, id)
-  if (row === null) throw NotFound()
+  const row = requireFound(await store.find(sql, id))
   const { state, level } = known ?? (await openApp(row.app_id, 'read', caller))
   const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
   if (row.id <= hidden) throw NotFound()

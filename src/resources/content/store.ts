@@ -1,5 +1,5 @@
 import { batch, batchOfIds } from '../../postgres/batch.ts'
-import { orderBy } from '../../postgres/order.ts'
+import { inOrder, orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
@@ -132,7 +132,7 @@ export function contentStore(table: ContentTable) {
     },
     /** True where the item belongs to the app. */
     isIn: async (sql: Sql, app: number, id: number) => (await appsOf(sql, [id])).get(id) === app,
-    findMany: async (db: Db, ids: number[]) => byId(await findAll(db, ids)),
+    findMany: async (db: Db, ids: number[]) => new Map((await findAll(db, ids)).map(row => [row.id, row])),
     /** Items by id, in the given order, that are still in the scope, whatever was searched. */
     async findListed(db: Db, scope: Scope, page: Page, ids: number[]): Promise<ContentRow[]> {
       const any = toFilter(db, table, scope, { ...page, q: undefined, tags: [] })
@@ -212,14 +212,4 @@ export function contentStore(table: ContentTable) {
 function isInUse(db: Db, types: string[], apps: number[] | null): Fragment {
   return db`type = any(${types}) and trashed_at is null and deleted_at is null
     ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
-}
-
-function byId(rows: ContentRow[]): Map<number, ContentRow> {
-  return new Map(rows.map(row => [row.id, row]))
-}
-
-/** Items deleted since are missing. */
-function inOrder(ids: number[], rows: ContentRow[]): ContentRow[] {
-  const found = byId(rows)
-  return ids.flatMap(id => found.get(id) ?? [])
 }

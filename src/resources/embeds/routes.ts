@@ -1,6 +1,6 @@
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { IdPath } from '../../api/shape.ts'
 import { preparePicture } from '../blobs/pictures/picture.ts'
@@ -37,8 +37,7 @@ const get = route('GET /api/embeds/{id}', {
   replies: { 200: Embed },
   problems: [NotFound],
   async handle({ params, by, origin }, { sql, userCache }) {
-    const embed = await findVisible(toId(params.id), { by, sql, userCache })
-    if (embed === null) throw NotFound()
+    const embed = requireFound(await findVisible(toId(params.id), { by, sql, userCache }))
     return reply(200, showEmbed(embed, origin))
   },
 })

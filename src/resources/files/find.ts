@@ -1,5 +1,5 @@
 import type { Access } from '../../engine/state.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { openApp, type OpenedApp } from '../apps/find.ts'
 import { requireShown as requireItem } from '../content/find.ts'
@@ -17,8 +17,7 @@ interface Found extends OpenedApp {
 
 /** The file that `{id}` names, trashed or not, in an app that the caller may read; otherwise 404. */
 export async function findReadable(id: string, caller: Caller): Promise<Found> {
-  const file = await findFile(caller.sql, toId(id))
-  if (file === null) throw NotFound()
+  const file = requireFound(await findFile(caller.sql, toId(id)))
   const opened = await openApp(file.app_id, 'read', caller)
   // An attachment is hidden with its item.
   if (file.parent_type !== null) await requireItem(kinds[file.parent_type], file.parent_id!, caller, opened)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../api/reference.ts'
-import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../api/shape.ts'
+import { IdInput, IdQuery, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
 import { ActorRef } from '../users/schema.ts'
 import type { RolledMessages } from './rolled/store.ts'
@@ -37,7 +37,7 @@ export const NotificationListing = AppNotificationListing.extend({
 export type NotificationListing = z.output<typeof NotificationListing>
 
 export const MarkQuery = z.object({
-  id: z.string().regex(idForm, 'must be an id').transform(Number).optional().describe('This and all earlier ones'),
+  id: IdQuery.optional().describe('This and all earlier ones'),
 })
 
 const Ref = z.object({ id: Int, type: z.string() })

@@ -1,6 +1,6 @@
 import { reply } from '../../http/route.ts'
 import { route, type Served } from '../route.ts'
-import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Forbidden, NotFound, requireFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { IdPath } from '../../api/shape.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
@@ -69,8 +69,7 @@ const listOf = (kind: ContentKind) =>
 
 /** The option that `{id}` names, of an item that the caller may see; otherwise 404. */
 async function findShown(request: Request): Promise<OptionRow> {
-  const option = await findOption(request.sql, toId(request.params.id))
-  if (option === null) throw NotFound()
+  const option = requireFound(await findOption(request.sql, toId(request.params.id)))
   await requireShown(kinds[option.item_type], option.item_id, request)
   return option
 }

@@ -1,6 +1,6 @@
 import type { Page } from '../../api/page.ts'
 import { fromNearerEnd } from '../../postgres/order.ts'
-import type { Db, Fragment } from '../../postgres/sql.ts'
+import { countRows, type Db, type Fragment } from '../../postgres/sql.ts'
 import { hasVisibleParent } from '../content/commented.ts'
 import type { StarredType } from './schema.ts'
 
@@ -31,9 +31,8 @@ export async function listStars(
   { skip, take, countOnly }: Pick<Page, 'skip' | 'take' | 'countOnly'>,
 ): Promise<{ stars: { id: number; type: StarredType }[]; count: number }> {
   const { user } = reach
-  const [all] = await db<{ count: number }[]>`
-    select count(*) as count from (select from stars where user_id = ${user} limit ${askedLimit + 1}) s`
-  const { sets, apps, items } = selectSeen(db, reach, all!.count > askedLimit)
+  const asked = await countRows(db, db`select from stars where user_id = ${user} limit ${askedLimit + 1}`)
+  const { sets, apps, items } = selectSeen(db, reach, asked > askedLimit)
   const [total] = await db<{ count: number }[]>`
     ${sets} select (select count(*) from (${apps}) a) + (select count(*) from (${items}) i) as count`
   const count = total!.count

@@ -1,6 +1,6 @@
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit, differences } from '../../audit/audit.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { requireFound } from '../../lib/errors.ts'
 import { openSecret, sealSecret } from './delivery/webhook-secret.ts'
 import { showWebhook, type ShownWebhook } from './represent.ts'
 import { WebhookIsDisabled } from './schema.ts'
@@ -104,8 +104,7 @@ export const redeliver = globalCommand(
   'redeliver',
   async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<records.DeliveryRow> => {
     const stored = await requireEnabled(work, webhook)
-    const copy = await records.copyDelivery(work.sql, { webhook, ref, now: work.now })
-    if (copy === null) throw NotFound()
+    const copy = requireFound(await records.copyDelivery(work.sql, { webhook, ref, now: work.now }))
     audit(work, { action: 'delivery_repeated', target: toTarget(stored), after: { delivery: copy.id } })
     work.changed('delivery_queued', 'webhook', webhook)
     return copy
@@ -141,8 +140,7 @@ function toTarget({ id, payload_url }: Pick<store.WebhookRow, 'id' | 'payload_ur
 }
 
 async function requireWebhook({ sql }: GlobalWork, id: number): Promise<store.WebhookRow> {
-  const webhook = await store.lockWebhook(sql, id)
-  if (webhook === null) throw NotFound()
+  const webhook = requireFound(await store.lockWebhook(sql, id))
   return webhook
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openSecret } from './delivery/webhook-secret.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, requireFound } from '../../lib/errors.ts'
 import { writeJson } from '../../api/json.ts'
 import { toId } from '../../api/reference.ts'
 import { reply } from '../../http/route.ts'
@@ -51,8 +51,7 @@ const get = route('GET /api/webhooks/{id}', {
   replies: { 200: WebhookDetails },
   problems: [NotFound],
   async handle({ params }, { sql, now }) {
-    const webhook = await store.findWebhook(sql, toId(params.id))
-    if (webhook === null) throw NotFound()
+    const webhook = requireFound(await store.findWebhook(sql, toId(params.id)))
     const health = await records.findHealth(sql, webhook.id, new Date(now().getTime() - 24 * 3_600_000))
     return reply(200, { ...showWebhook(webhook), ...health })
   },
@@ -122,8 +121,7 @@ const getDelivery = route('GET /api/webhooks/{id}/deliveries/{delivery}', {
   replies: { 200: Delivery },
   problems: [NotFound],
   async handle({ params }, { sql }) {
-    const delivery = await records.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery))
-    if (delivery === null) throw NotFound()
+    const delivery = requireFound(await records.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery)))
     return reply(200, showDelivery(delivery))
   },
 })
@@ -188,8 +186,7 @@ const test = route('POST /api/webhooks/{id}/test', {
   replies: { 200: Delivery },
   problems: [NotFound],
   async handle({ params, by, origin }, { sql, userCache, pings, vault, now }) {
-    const webhook = await store.findWebhook(sql, toId(params.id))
-    if (webhook === null) throw NotFound()
+    const webhook = requireFound(await store.findWebhook(sql, toId(params.id)))
     const { id, payload_url: url, old_secret_until } = webhook
     const isOldGood = old_secret_until !== null && old_secret_until > now()
     const guid = randomUUID()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { auditAlone } from '../../../audit/audit.ts'
 import { reply } from '../../../http/route.ts'
 import { route, type Served } from '../../route.ts'
-import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
+import { Forbidden, NotFound, problem, requireFound } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { toId } from '../../../api/reference.ts'
 import { Int, pagedList, Timestamp } from '../../../api/shape.ts'
@@ -98,8 +98,7 @@ const answer = route('POST /api/approvals/{id}', {
 /** The approval, for callers who can read its question; otherwise 404. */
 async function requireApproval(id: string, request: Request): Promise<ApprovalRow> {
   const { sql, by } = request
-  const approval = await findApproval(sql, toId(id))
-  if (approval === null) throw NotFound()
+  const approval = requireFound(await findApproval(sql, toId(id)))
   if (by.kind === 'key') return approval
   await openApp(approval.app_id, 'read', request)
   return approval

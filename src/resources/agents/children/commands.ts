@@ -1,6 +1,6 @@
 import { globalCommand, type GlobalWork } from '../../../engine/global/command.ts'
 import { audit, differences } from '../../../audit/audit.ts'
-import { invalid, NotFound } from '../../../lib/errors.ts'
+import { invalid, NotFound, requireFound } from '../../../lib/errors.ts'
 import { sealHeaders } from './headers.ts'
 import { lockActive } from '../find.ts'
 import type { ChildKind, ChildUpdate } from './kind.ts'
@@ -55,8 +55,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
       `update_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
         const { id } = await lockActive(work, agent)
-        const before = await store.find(work.sql, id, name)
-        if (before === null) throw NotFound()
+        const before = requireFound(await store.find(work.sql, id, name))
         return save(work, id, before, given)
       },
     ),

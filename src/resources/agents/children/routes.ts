@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reply } from '../../../http/route.ts'
 import { route, type Route } from '../../route.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { NotFound, requireFound } from '../../../lib/errors.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
@@ -42,8 +42,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     replies: { 200: shapes.shown },
     problems: [NotFound],
     async handle({ params }, { sql, vault }) {
-      const row = await store.find(sql, await requireAgentId(sql, params.agent), params.name)
-      if (row === null) throw NotFound()
+      const row = requireFound(await store.find(sql, await requireAgentId(sql, params.agent), params.name))
       return reply(200, show(vault, row))
     },
   })

@@ -4,7 +4,7 @@ import { documentLimitBytes, formatOf, Unreadable } from '../../../agents/extrac
 import type { Log } from '../../../lib/log.ts'
 import type { Bytes } from '../../../bytes/bytes.ts'
 import type { Job } from '../../../jobs/jobs.ts'
-import type { Sql, Tx } from '../../../postgres/sql.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { findFile } from '../../files/store.ts'
 import { toPassages } from './passages.ts'
 import * as store from './store.ts'
@@ -53,7 +53,7 @@ export class Indexer {
     const { sql } = this.#options
     await store.followAgents(sql)
     for (const app of await store.listChanged(sql)) {
-      await sql.begin(tx => store.followApp(tx as unknown as Tx, app))
+      await sql.begin(tx => store.followApp(tx, app))
     }
   }
 

@@ -2,7 +2,7 @@ import { isAllowed } from '../../../agents/tools/mcp/server.ts'
 import { verbatim } from '../../../api/json.ts'
 import { reply } from '../../../http/route.ts'
 import { route } from '../../route.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { NotFound, requireFound } from '../../../lib/errors.ts'
 import { childRoutes, ChildPath } from '../children/routes.ts'
 import { requireAgentId } from '../find.ts'
 import { serverKind, serverStore } from './kind.ts'
@@ -15,8 +15,7 @@ const listTools = route('GET /api/agents/{agent}/mcp/{name}/tools', {
   replies: { 200: OfferedTools },
   problems: [NotFound, ToolServerFailed],
   async handle({ params, by }, { sql, outboundQuota, toolServers, vault }) {
-    const row = await serverStore.find(sql, await requireAgentId(sql, params.agent), params.name)
-    if (row === null) throw NotFound()
+    const row = requireFound(await serverStore.find(sql, await requireAgentId(sql, params.agent), params.name))
     const server = serverStore.open(vault, row)
     const tools = await outboundQuota.run(by, () => toolServers.list(server))
     const shown = tools.map(({ name, title, description, inputSchema }) => {

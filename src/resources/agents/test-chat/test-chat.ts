@@ -3,7 +3,7 @@ import { answer, type AnsweringParts } from '../../../agents/runs/answering/answ
 import type { Briefing } from '../../../agents/runs/host.ts'
 import { RunEnds } from '../../../agents/runs/run.ts'
 import type { BoundTool, Toolbox, ToolboxRequest } from '../../../agents/tools/tool.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { requireFound } from '../../../lib/errors.ts'
 import { nameMentions } from '../../content/text/mention-syntax.ts'
 import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/briefing.ts'
 import { findAgent, type AgentPerson } from '../store.ts'
@@ -83,8 +83,7 @@ export async function testAgent(
   signal: AbortSignal,
 ): Promise<TestAnswer> {
   const { sql, clock, settings } = parts
-  const agent = await findAgent(sql, String(asked.agent))
-  if (agent === null) throw NotFound()
+  const agent = requireFound(await findAgent(sql, String(asked.agent)))
   const beganMs = clock.now()
   const timing = new AbortController()
   const cancel = clock.after(settings.runMs, () => timing.abort(new OutOfTime()))

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { requireFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, type Page } from '../../../api/page.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -108,8 +108,7 @@ export async function listFiltered(
   if (around === undefined && hasTerms(page)) return { ...(await keptSearches.find(sql, { store, scope, page })), page }
   const count = kept ?? (await store.count(sql, scope, page))
   if (around !== undefined) {
-    const position = await store.findPosition(sql, scope, page, toId(around))
-    if (position === null) throw NotFound()
+    const position = requireFound(await store.findPosition(sql, scope, page, toId(around)))
     page.skip = centre(position, count, page.take, false)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }

@@ -1,6 +1,6 @@
 import type { Command } from '../../../engine/command.ts'
 import { server } from '../../../auth/principal.ts'
-import { NotFound, Problem } from '../../../lib/errors.ts'
+import { ignoreNotFound, NotFound } from '../../../lib/errors.ts'
 import type { Job } from '../../../jobs/jobs.ts'
 import type { Fragment, Sql } from '../../../postgres/sql.ts'
 import type { JobParts } from '../../resource.ts'
@@ -43,7 +43,8 @@ export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts
       while (items.length > 0) {
         for (const { id, app_id } of items) {
           if (signal.aborted) return removed
-          await apps.run(trash.remove, app_id, server, { id, trashedBefore }).catch(unlessGone)
+          // Deleted, restored or hidden meanwhile: nothing to do.
+          await apps.run(trash.remove, app_id, server, { id, trashedBefore }).catch(ignoreNotFound)
           removed++
         }
         items = await listTrashed(sql, trash, trashedBefore, items.at(-1))
@@ -74,9 +75,4 @@ function listTrashed(
       ${last === undefined ? sql`` : sql`and (t.trashed_at, t.id) > (${last.trashed_at}, ${last.id})`}
       ${isReachable === undefined ? sql`` : sql`and ${isReachable(sql)}`}
     order by t.trashed_at, t.id limit ${batchSize}`
-}
-
-/** Deleted, restored or hidden meanwhile: nothing to do. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Problem) || error.status !== 404) throw error
 }

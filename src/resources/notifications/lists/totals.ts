@@ -1,4 +1,4 @@
-import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
+import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import type { Outdated } from './audits.ts'
 
 /**
@@ -102,8 +102,7 @@ export const addedUpAtOnce = 10_000
  * part of what is counted. Any number of nodes may run it at once. Served by notifications_listed.
  */
 export async function countTotals(sql: Sql): Promise<boolean> {
-  return sql.begin(async begun => {
-    const tx = begun as unknown as Tx
+  return sql.begin(async tx => {
     await tx`update notification_totals set next_xid = pg_current_xact_id() where next_xid is null`
     const [found] = await tx<{ user: number }[]>`
       select user_id as user from notification_totals
@@ -121,7 +120,7 @@ export async function countTotals(sql: Sql): Promise<boolean> {
       )
       update notification_totals set is_counted = true where user_id = ${user}`
     return true
-  }) as Promise<boolean>
+  })
 }
 
 /** Adds changes to the blocks; returns how many. Any number of nodes may run it at once. */
