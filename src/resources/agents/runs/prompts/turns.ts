@@ -44,8 +44,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The turns of a conversation up to the question, and the material in the last of them, within a budget. The question is never cut; dropped are, in this
- * order: the oldest items, the worst passages, the page's context, the last attachments.
+ * The turns of a conversation up to the question, and the material in the last of them, within a budget. The question is
+ * never cut; dropped are, in this order: the oldest items, the worst passages, the page's context, the last attachments.
  */
 export function toTurns({ agent, history, question, materials, nameOf, tokens }: TurnParts) {
   const asked = named(question, nameOf)
