@@ -11,7 +11,10 @@ const cancelOrder = {
   answer: ({ id }: { id: string }) => ({ content: [{ type: 'text', text: `Order ${id} is cancelled` }] }),
 }
 
-/** The kit shows an agent as typing for 5 s; a while longer than a page takes to subscribe. */
+/**
+ * The copilot subscribes only after it has sent its first message, and asks for nothing that it missed: an agent that
+ * answers sooner is not seen. The kit shows an agent as typing for 5 s.
+ */
 const thinkingMs = 4_000
 
 describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser', inBrowser, () => {
@@ -50,7 +53,7 @@ describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser
     const ann = await kit.server.person('Ann')
     const page = await kit.show(ann, '<wy-copilot agent="assistant" style="flex:1"></wy-copilot>')
     const call = { id: 'call_1', name: 'crm__cancel_order', arguments: { id: '17' } }
-    fake.queue({ text: 'I would like to.', calls: [call] }, { text: 'It is done.' })
+    fake.queue({ text: 'I would like to.', calls: [call], delayMs: thinkingMs }, { text: 'It is done.' })
     const calls = () => tools.requests.filter(({ method }) => method === 'tools/call')
 
     await say(page, 'Cancel order 17')
