@@ -7,11 +7,13 @@ import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
 
-test('a fresh directory needs no settings: the start prints a key that works, and where to sign in with it', async () => {
+test('a fresh directory is ready within ten seconds, and prints a key that works, and where to sign in with it', async () => {
   await using dir = createDirectory()
+  const startedAt = Date.now()
 
   await using program = await startProgram(dir, { API_KEY: '' })
 
+  expect(Date.now() - startedAt).toBeLessThan(10_000)
   const [key] = /^wys_[\w-]{43}$/m.exec(program.output()) ?? []
   expect(program.output()).toContain(`curl ${program.url}/api/users -H 'Authorization: Bearer ${key}'`)
   const answer = await client(program.url, key).get('/api/users')
