@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { AdminPage, follow, overflowOf, signIn } from '../support/admin-page.ts'
-import { hasBrowser } from '../support/browser.ts'
+import { hasBrowser, inBrowser } from '../support/browser.ts'
 import { acknowledge, answer, startReceiver, type Receiver } from '../support/receiver.ts'
 
-describe.skipIf(!hasBrowser)('the first day of an owner, on the administration page', () => {
+describe.skipIf(!hasBrowser)('the first day of an owner, on the administration page', inBrowser, () => {
   let admin: AdminPage
   let receiver: Receiver
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { AdminPage, goTo, overflowOf, signIn } from '../support/admin-page.ts'
-import { hasBrowser } from '../support/browser.ts'
+import { hasBrowser, inBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
 import { answer, startReceiver, type Receiver } from '../support/receiver.ts'
@@ -8,7 +8,7 @@ import { answer, startReceiver, type Receiver } from '../support/receiver.ts'
 /** What would run, if it were taken for HTML, and has nowhere to break. */
 const hostile = `<img src=x onerror=alert(1)>${'W'.repeat(120)}`
 
-describe.skipIf(!hasBrowser)('the views of the administration page', () => {
+describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, () => {
   let admin: AdminPage
   let receiver: Receiver
   let views: string[]
@@ -290,7 +290,12 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
 })
 
 /** In the browser: when it first painted anything of what it was given, in milliseconds. */
-const firstPaint = `performance.getEntriesByName('first-contentful-paint')[0].startTime`
+const firstPaint = `new Promise(resolve => {
+  const observer = new PerformanceObserver(list => {
+    for (const { name, startTime } of list.getEntries()) if (name === 'first-contentful-paint') resolve(startTime)
+  })
+  observer.observe({ type: 'paint', buffered: true })
+})`
 
 /** In the browser: bytes of all scripts as they are sent. */
 const bytesOfScript = `Promise.all([...document.scripts].map(({ src }) => fetch(src, { cache: 'no-store' })))
