@@ -12,7 +12,7 @@ import { RemoteCommits } from './remote-commits.ts'
 import type { AppState } from './state.ts'
 
 export interface AppsOptions
-  extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard' | 'replies'> {
+  extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'isFollowed' | 'discard' | 'replies'> {
   /** Commands that may wait in all mailboxes together; more are refused with 503. */
   totalLimit: number
   /** True where other nodes may write to the same database: each read of an app then asks PostgreSQL for its head rev. */
@@ -61,6 +61,7 @@ export class Apps {
       ...options,
       published: (state, events) => this.#publish(state, events),
       committed: events => this.#watcher?.onCommitted(events),
+      isFollowed: app => this.#actors.isPinned(app),
       discard: (actor, taken) => this.#discard(actor, taken),
       replies: this.#replies,
     })

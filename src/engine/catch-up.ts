@@ -1,6 +1,7 @@
 import { listEventsOf, type EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
 import { applyEvent, unknownEvent, type AppEvent, type EventType, type Loaded } from './event.ts'
+import { recentLimit } from './recent.ts'
 import type { AppRow, AppState } from './state.ts'
 import { findApps } from './store.ts'
 
@@ -18,10 +19,18 @@ export interface Missed {
   readonly row: AppRow
 }
 
+interface MissedOptions {
+  types: EventTypes
+  /** True where listeners need all events of an app that were missed, however many. */
+  isFollowed(app: number): boolean
+}
+
 /** The progress of reading what one state has missed. */
 interface Reading {
   readonly app: number
   readonly events: AppEvent[]
+  /** The most events to read. */
+  readonly most: number
   /** The rev of the last event that was read, or of the state. */
   end: number
   /** The newest rev that the app's row was read with. The log has all events up to it, unless they were dropped. */
@@ -31,18 +40,20 @@ interface Reading {
 }
 
 /**
- * Reads what states have missed, by app. Null where the log no longer reaches back far enough, or the app is gone: the
- * state must then be loaded again. The number of queries does not depend on the number of apps.
+ * Reads what states have missed, by app. Null where the state must be loaded again: the log no longer reaches back far
+ * enough, the app is gone, or no listener follows it and its events are more rows than loading it reads. The number of
+ * queries does not depend on the number of apps.
  */
 export async function readMissed(
   db: Db,
   states: Iterable<AppState>,
-  types: EventTypes,
+  { types, isFollowed }: MissedOptions,
 ): Promise<Map<number, Missed | null>> {
   const found = new Map<number, Missed | null>()
-  let behind: Reading[] = Array.from(states, ({ app: { id, head_rev } }) => ({
+  let behind: Reading[] = Array.from(states, ({ app: { id, head_rev }, memberCount }) => ({
     app: id,
     events: [],
+    most: isFollowed(id) ? Infinity : memberCount + recentLimit,
     end: head_rev,
     head: 0,
     row: null,
@@ -62,10 +73,15 @@ export function applyMissed(state: AppState, { events, row }: Missed): void {
   state.app = row
 }
 
-/** Reads the next events of all apps, then the apps' rows. Returns the apps to whose newest rev no events lead. */
+/** Reads the next events of all apps, then the apps' rows. Returns the apps that must be loaded again. */
 async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Promise<Reading[]> {
-  const starts = behind.map(({ app, end }) => ({ app, rev: end }))
-  const events = await withBodies(db, await listEventsOf(db, starts, pageSize), types)
+  const starts = behind.map(({ app, end, most, events }) => ({
+    app,
+    rev: end,
+    limit: Math.min(pageSize, most - events.length),
+  }))
+  const limits = new Map(starts.map(({ app, limit }) => [app, limit]))
+  const events = await withBodies(db, await listEventsOf(db, starts), types)
   const byApp = Map.groupBy(events, ({ app_id }) => app_id)
   const ids = behind.map(({ app }) => app)
   const rows = await findApps(db, ids)
@@ -76,11 +92,11 @@ async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Pr
     reading.events.push(...next)
     reading.end = next.at(-1)?.rev ?? reading.end
     // The row was ahead of the log already before this read, and a page with room left did not reach it.
-    const isCut = reading.end < reading.head && next.length < pageSize
+    const isCut = reading.end < reading.head && next.length < limits.get(reading.app)!
     if (row === undefined || !isJoined || isCut) return true
     if (row.head_rev <= reading.end) reading.row = row
     else reading.head = row.head_rev
-    return false
+    return reading.row === null && reading.events.length >= reading.most
   })
 }
 

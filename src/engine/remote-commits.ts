@@ -148,12 +148,13 @@ export class RemoteCommits {
     const { sql, events, discard, wake } = this.#parts
     const actors = apps.flatMap(app => this.#parts.actors.peek(app) ?? []).filter(({ isBusy }) => !isBusy)
     if (actors.length === 0) return
+    const isFollowed = (app: number) => this.#parts.actors.isPinned(app)
     for (const actor of actors) actor.isBusy = true
     const failures: unknown[] = []
     const read = async (some: AppActor[]) => {
       try {
         const states = some.map(({ state }) => state)
-        const found = await readMissed(sql, states, events)
+        const found = await readMissed(sql, states, { types: events, isFollowed })
         for (const actor of some) this.#apply(actor, found.get(actor.id) ?? null, failures)
       } catch (error) {
         if (isUnavailable(error)) failures.push(error)

@@ -26,26 +26,28 @@ export function listEvents(db: Db, app: number, after: number, limit: number): P
     limit ${limit}`
 }
 
+/** Where to read the events of an app: after a rev, the first ones up to a number. */
+export interface EventsStart {
+  app: number
+  rev: number
+  limit: number
+}
+
 /**
- * The events of each app after its rev, by app and oldest first, up to `limit` of each. Served by events_app. `isRecent`
- * selects those of the last minutes: the condition on time excludes the partitions of other days, and exceeds any
- * difference between clocks.
+ * The events of each app after its start, by app and oldest first. Served by events_app. `isRecent` selects those of the
+ * last minutes: the condition on time excludes the partitions of other days, and exceeds any difference between clocks.
  */
-export function listEventsOf(
-  db: Db,
-  starts: readonly { app: number; rev: number }[],
-  limit: number,
-  { isRecent = false } = {},
-): Promise<EventRow[]> {
+export function listEventsOf(db: Db, starts: readonly EventsStart[], { isRecent = false } = {}): Promise<EventRow[]> {
   const condition = isRecent ? db`and created_at > now() - interval '5 minutes'` : db``
+  const column = (key: keyof EventsStart) => starts.map(start => start[key])
   return db<EventRow[]>`
-    select e.* from unnest(${starts.map(({ app }) => app)}::bigint[], ${starts.map(({ rev }) => rev)}::bigint[])
-      as start (app_id, rev)
+    select e.* from unnest(${column('app')}::bigint[], ${column('rev')}::bigint[], ${column('limit')}::bigint[])
+      as start (app_id, rev, most)
     cross join lateral (
       select * from events
       where app_id = start.app_id and rev > start.rev ${condition}
       order by app_id, rev
-      limit ${limit}
+      limit start.most
     ) e
     order by e.app_id, e.rev`
 }

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { applyMissed, readMissed } from '../../src/engine/catch-up.ts'
+import { recentLimit } from '../../src/engine/recent.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { eventTypes } from '../../src/resources/index.ts'
 import { putMembers, removeMembers } from '../../src/resources/apps/members/commands.ts'
@@ -9,6 +10,8 @@ import { openActors } from '../support/actors.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/database.ts'
 import { openRooms, send, system } from '../support/rooms.ts'
+
+const every = { types: eventTypes, isFollowed: () => true }
 
 test('a catch-up that fails changes nothing, so that nobody misses what it has read', async () => {
   await using database = await openRooms(1)
@@ -23,7 +26,7 @@ test('a catch-up that fails changes nothing, so that nobody misses what it has r
   for (let at = 1; ; at++) {
     queries = 0
     const broken = breaking(sql, () => ++queries === at)
-    const found = await readMissed(broken, [state], eventTypes).catch(() => 'failed' as const)
+    const found = await readMissed(broken, [state], every).catch(() => 'failed' as const)
     if (found !== 'failed') {
       const missed = found.get(room)!
       expect(missed.events).toHaveLength(3)
@@ -81,7 +84,7 @@ test('any number of apps is caught up with in as many queries as one', async () 
     const found = await readMissed(
       breaking(sql, () => ++queries < 0),
       some,
-      eventTypes,
+      every,
     )
     for (const state of some) applyMissed(state, found.get(state.app.id)!)
     return queries
@@ -94,6 +97,64 @@ test('any number of apps is caught up with in as many queries as one', async () 
     expect(state.app).toEqual((await there.apps.state(state.app.id)).app)
     expect(state.member(ann!.id)).toMatchObject({ app_id: state.app.id, access: 'write' })
     expect(state.recent.items).toMatchObject([{ text: expect.stringContaining(`hello ${state.app.id}`) }])
+  }
+})
+
+describe('of an app of which more was missed than loading it takes', () => {
+  const most = recentLimit
+
+  test.each([
+    ['as much', 'caught up with', most],
+    ['more', 'loaded anew', most + 1],
+  ])('where %s was missed and nobody follows, it is %s', async (_what, outcome, count) => {
+    await using setting = await miss(count)
+    const { here, there, room, before } = setting
+
+    await here.apps.remoteCommits.catchUp([room])
+
+    expect(here.apps.peek(room) === before ? 'caught up with' : 'loaded anew').toBe(outcome)
+    const state = await here.apps.state(room)
+    expect(state.app).toEqual((await there.apps.state(room)).app)
+    expect(state.recent.items.slice(-most)).toEqual((await there.apps.state(room)).recent.items.slice(-most))
+  })
+
+  test('its next command is decided on all of it', async () => {
+    await using setting = await miss(most + 1)
+    const { here, there, room, before } = setting
+
+    await send(here.apps, room, { text: 'after' })
+
+    const state = await here.apps.state(room)
+    expect(state).not.toBe(before)
+    expect(state.app.item_count).toBe(most + 2)
+    expect((await there.apps.remoteCommits.confirm(room)).app).toEqual(state.app)
+  })
+
+  test('those who follow it hear each of its events', async () => {
+    await using setting = await miss(most + 1)
+    const { here, room, before } = setting
+    let heard = 0
+    here.apps.onCommit(({ events }) => (heard += events.length))
+    here.apps.pin(room)
+
+    await here.apps.remoteCommits.catchUp([room])
+
+    expect(heard).toBe(most + 1)
+    expect(here.apps.peek(room)).toBe(before)
+  })
+
+  /** A room in memory here, to which so many messages were sent elsewhere since. */
+  async function miss(count: number) {
+    const database = await openRooms(1)
+    const room = database.rooms[0]!
+    const here = await openActors(database.url)
+    const there = await openActors(database.url)
+    const before = await here.apps.state(room)
+    for (let i = 0; i < count; i++) await send(there.apps, room)
+    const close = async () => {
+      for (const part of [here, there, database]) await part[Symbol.asyncDispose]()
+    }
+    return { here, there, room, before, [Symbol.asyncDispose]: close }
   }
 })
 

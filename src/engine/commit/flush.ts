@@ -33,6 +33,8 @@ export interface FlushParts {
   published: (state: AppState, events: readonly AppEvent[]) => void
   /** Called after a commit of this node with the new events of an app, for other nodes. */
   committed: (events: AppEvent[]) => void
+  /** True where listeners need all events of an app. */
+  isFollowed: (app: number) => boolean
   now: () => Date
 }
 
@@ -42,8 +44,8 @@ export interface Flushed {
   /** Entries of contended apps, which are to be committed apart from others. */
   apart: FlushEntry[]
   /**
-   * Entries whose state is wrong: the log does not lead from it to the app's row. The commands are for a new actor;
-   * there are none where the app is gone.
+   * Entries whose state must be loaded again: see `readMissed`. The commands are for a new actor; there are none where
+   * the app is gone.
    */
   lost: FlushEntry[]
 }
@@ -80,7 +82,17 @@ export async function flushApart(
   entries: FlushEntry[],
 ): Promise<Flushed> {
   const behind = entries.filter(({ actor }) => actor.isBehind)
-  if (behind.length > 0) await bringForward(parts, parts.sql, behind)
+  if (behind.length === 0) return flushLocked(parts, connection, entries)
+  const wrong = await bringForward(parts, parts.sql, behind)
+  const rest = entries.filter(({ actor }) => !wrong.has(actor))
+  const lost = entries.filter(({ actor }) => wrong.has(actor))
+  if (rest.length === 0) return { results: [], apart: [], lost }
+  const flushed = await flushLocked(parts, connection, rest)
+  return { ...flushed, lost: [...lost, ...flushed.lost] }
+}
+
+/** Waits for the locks of the apps, and commits what is then decided on their exact states. */
+async function flushLocked(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
   const count = countIds(entries)
   const isLoadingAny = entries.some(isLoading)
   const locked = await connection.begin({
@@ -280,11 +292,11 @@ async function findExact(
   return { exact, gone, lost }
 }
 
-/** Applies what the states have missed. Returns the actors from whose state the log does not lead to the app's row. */
+/** Applies what the states have missed. Returns the actors whose state must be loaded again. */
 async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): Promise<Set<AppActor>> {
   const lost = new Set<AppActor>()
   const states = entries.map(({ actor }) => actor.state)
-  const found = await readMissed(db, states, parts.events)
+  const found = await readMissed(db, states, { types: parts.events, isFollowed: parts.isFollowed })
   for (const { actor } of entries) {
     const missed = found.get(actor.id) ?? null
     if (missed === null) lost.add(actor)

@@ -150,9 +150,9 @@ export class UnloadedAppNotifier {
     // The other apps concern no connected user, so their events need not be read.
     for (const [app, head] of heads) if (!isConcerned.has(app)) this.#markSent(app, head)
     if (concerned.length === 0) return
-    const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
+    const starts = concerned.map(app => ({ app, rev: this.#startOf(app), limit: pageSize }))
     // Read before the rows: where these are ahead of the events, the difference is sent with the next ones.
-    const read = await listEventsOf(sql, starts, pageSize, { isRecent: true })
+    const read = await listEventsOf(sql, starts, { isRecent: true })
     const events = Map.groupBy(read, ({ app_id }) => app_id)
     const rows = await findApps(sql, [...events.keys()])
     const relations = Map.groupBy(await store.listRelations(sql, [...events.keys()], users), ({ app_id }) => app_id)
