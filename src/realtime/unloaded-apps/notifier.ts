@@ -98,7 +98,9 @@ export class UnloadedAppNotifier {
   async poll(): Promise<boolean> {
     const newest = await this.#watermark.advance()
     const { from } = this.#watermark
-    const changed = newest === from ? [] : await store.listChangedApps(this.#parts.sql, from)
+    // Who comes later has no claim to what was committed before: the watermark passes nothing newer.
+    const isNeeded = newest !== from && this.#parts.sessions.users.size > 0
+    const changed = isNeeded ? await store.listChangedApps(this.#parts.sql, from) : []
     this.#hasFailed = false
     this.onChange(changed)
     await this.#running
