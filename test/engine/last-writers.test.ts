@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { LastWriters } from '../../src/engine/nodes/last-writers.ts'
 
 /** What each of some nodes knows, on one clock. */
@@ -17,19 +17,52 @@ test('the one node that writes to an app is to write to it again', () => {
   expect(nodes.ben.find(2)).toBeNull()
 })
 
-test('of several that write to an app all prefer the same one, in whatever order they hear of it', () => {
-  const { nodes } = createNodes('ann', 'ben', 'cid')
+describe('of several nodes that write to an app all prefer the same one, in whatever order they hear of it', () => {
   const names = ['ann', 'ben', 'cid'] as const
-  const owners = Array.from({ length: 300 }, (_, app) => {
-    names.forEach((name, at) => {
-      for (const writer of [...names.slice(at), ...names.slice(0, at)]) nodes[name].recordWrite(app, writer)
-    })
-    const found = names.map(name => nodes[name].find(app) ?? name)
-    expect(new Set(found).size).toBe(1)
-    return found[0]!
+  let { clock, nodes } = createNodes(...names)
+  beforeEach(() => {
+    ;({ clock, nodes } = createNodes(...names))
   })
 
-  for (const name of names) expect(owners.filter(owner => owner === name).length).toBeGreaterThan(70)
+  /** Three nodes write to 300 apps; how many each is to write to. */
+  function countChoices(): Record<string, number> {
+    const chosen = Array.from({ length: 300 }, (_, app) => {
+      names.forEach((name, at) => {
+        for (const writer of [...names.slice(at), ...names.slice(0, at)]) nodes[name].recordWrite(app, writer)
+      })
+      const found = names.map(name => nodes[name].find(app) ?? name)
+      expect(new Set(found).size).toBe(1)
+      return found[0]!
+    })
+    return Object.fromEntries(names.map(name => [name, chosen.filter(one => one === name).length]))
+  }
+
+  function recordWaiting(node: string, commands: number) {
+    for (const name of names) nodes[name].recordWaiting(node, commands)
+  }
+
+  test('the same for all apps, so that their commands share commits', () => {
+    for (const name of names) recordWaiting(name, 500)
+
+    expect(Object.values(countChoices()).sort()).toEqual([0, 0, 300])
+  })
+
+  test('another one for half a minute where many commands wait on it', () => {
+    const isFirst = (name: string) => countChoices()[name] === 300
+    const [first] = names.filter(isFirst)
+    recordWaiting(first!, 501)
+    expect(isFirst(first!)).toBe(false)
+    expect(Object.values(countChoices()).sort()).toEqual([0, 0, 300])
+
+    clock.nowMs = 30_000
+    expect(isFirst(first!)).toBe(true)
+  })
+
+  test('each for its share of the apps where many wait on all', () => {
+    for (const name of names) recordWaiting(name, 501)
+
+    for (const count of Object.values(countChoices())) expect(count).toBeGreaterThan(70)
+  })
 })
 
 test('a node that writes to an app for the clients of others alone leaves it to them after two seconds', () => {

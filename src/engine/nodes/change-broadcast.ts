@@ -143,6 +143,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
       if (forOthers.has(app)) lastWriters.recordHandover(app, message.node)
       else lastWriters.recordWrite(app, message.node)
     }
+    lastWriters.recordWaiting(message.node, message.waiting ?? 0)
     if (message.node !== node) {
       otherNodes.committed(message.node, message.waiting ?? 0)
       for (const { app, rev } of moved) if (apps.remoteCommits.note(app, rev) && followed.has(app)) readSoon(app)
