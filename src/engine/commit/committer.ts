@@ -37,9 +37,10 @@ type Kind = 'group' | 'apart'
 const leastPortion = 32
 
 /**
- * How long commands gather after a flush where other nodes commit too: a share of that flush's duration, and at most.
- * Measured on three nodes that share two cores, three rounds in turns with and without: 62 commits for 1,000 sends
- * instead of 97, 8 % less processor time and 6 % more sends; on two nodes nothing beyond noise.
+ * How long commands gather after a flush where other nodes commit too: for each of them a share of that flush's duration,
+ * and at most. Measured on three nodes that share two cores, three rounds in turns each: half of the duration in all
+ * instead of nothing made 62 commits for 1,000 sends instead of 97, for 8 % less processor time; half for each of two
+ * others 56, for 7 % less, at the same rate.
  */
 const gatherShare = 0.5
 const mostGatherMs = 4
@@ -116,8 +117,9 @@ export class Committer {
    * does less work if the next commands of the callers that the last flush answered share the next flush.
    */
   #gatherMs(): number {
-    if (this.#lastTaken <= fewCommands || this.#parts.otherNodes.committing === 0) return 0
-    return this.#endedAtMs + Math.min(this.#tookMs * gatherShare, mostGatherMs) - performance.now()
+    const others = this.#parts.otherNodes.committing
+    if (this.#lastTaken <= fewCommands || others === 0) return 0
+    return this.#endedAtMs + Math.min(this.#tookMs * gatherShare * others, mostGatherMs) - performance.now()
   }
 
   #start(): void {
