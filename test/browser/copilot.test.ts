@@ -11,10 +11,7 @@ const cancelOrder = {
   answer: ({ id }: { id: string }) => ({ content: [{ type: 'text', text: `Order ${id} is cancelled` }] }),
 }
 
-/**
- * The copilot subscribes only after it has sent its first message, and asks for nothing that it missed: an agent that
- * answers sooner is not seen. The kit shows an agent as typing for 5 s.
- */
+/** Long enough to see that the agent is typing, which the kit shows for 5 s. */
 const thinkingMs = 4_000
 
 describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser', inBrowser, () => {
@@ -49,11 +46,21 @@ describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser
     expect((await ann.get('/api/apps?member=assistant')).body.data).toMatchObject([{ name: 'What is the time?' }])
   })
 
+  test('shows the first answer of an agent that answers at once', async () => {
+    const ann = await kit.server.person('Ann')
+    const page = await kit.show(ann, '<wy-copilot agent="assistant" style="flex:1"></wy-copilot>')
+    fake.queue({ text: 'I knew that.' })
+
+    await say(page, 'Did you know?')
+
+    await page.locator('wy-message').getByText('I knew that.').waitFor()
+  })
+
   test('lets the person who asked approve a call of the agent, by the poll that it shows', async () => {
     const ann = await kit.server.person('Ann')
     const page = await kit.show(ann, '<wy-copilot agent="assistant" style="flex:1"></wy-copilot>')
     const call = { id: 'call_1', name: 'crm__cancel_order', arguments: { id: '17' } }
-    fake.queue({ text: 'I would like to.', calls: [call], delayMs: thinkingMs }, { text: 'It is done.' })
+    fake.queue({ text: 'I would like to.', calls: [call] }, { text: 'It is done.' })
     const calls = () => tools.requests.filter(({ method }) => method === 'tools/call')
 
     await say(page, 'Cancel order 17')

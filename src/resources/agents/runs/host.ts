@@ -9,6 +9,7 @@ import { RunEnds, RunLost, type ItemType, type RunError, type RunRow } from '../
 import type { Lease } from '../../../agents/runs/lease-store.ts'
 import { findThread } from '../../../agents/runs/store.ts'
 import type { OpenToolbox } from '../../../agents/tools/tool.ts'
+import { pause, systemClock } from '../../../lib/clock.ts'
 import { Problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -73,6 +74,13 @@ const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
   budget_exceeded: 'I have answered all that I may for today.',
   too_long: 'That is too long for me.',
 }
+
+/**
+ * Conversations that the copilot of the UI kit begins. It subscribes to one only when its first message is sent, and does
+ * not ask for what it has missed: an earlier reply would not be seen. So the first reply waits for a subscription, until
+ * the app is so old; models take longer anyway. Nearby it takes half a second. Those on other nodes are not known here.
+ */
+const copilot = { uid: /^wy-copilot-/, waitMs: 3_000, lookMs: 50 }
 
 /** Connects runs with apps: reads triggers, checks the agent's access, and posts replies. */
 export class AppHost implements RunHost {
@@ -148,6 +156,7 @@ export class AppHost implements RunHost {
       ...(answer.error && { error: answer.error }),
     }
     const content = await prepareContent({ text, metadata }, run.app_id, { ...this.#options, by: author })
+    await this.#awaitCopilot(run)
     const { state, error, finish, busyMs, files } = answer
     const end = { id: run.id, state, error, finish, busy_ms: state === 'cancelled' ? 0 : busyMs }
     const input = { place, content, lease, end, files, keepsSteps: settings.isTraced }
@@ -172,6 +181,7 @@ export class AppHost implements RunHost {
     const metadata = toQuestionMetadata(id, run, question, now())
     const body = { text, metadata, options: [{ text: approve }, { text: decline }] }
     const content = await prepareContent(body, run.app_id, { ...this.#options, by: author })
+    await this.#awaitCopilot(run)
     try {
       const key = toReplyKey(run, `approval:${question.step}`)
       await apps.run(postQuestion, run.app_id, author, { id, place, content, lease, question }, key)
@@ -207,6 +217,15 @@ export class AppHost implements RunHost {
 
   type({ app_id, agent_id }: Pick<RunRow, 'app_id' | 'agent_id'>): void {
     this.#options.typing.start(app_id, agent_id)
+  }
+
+  async #awaitCopilot({ app_id }: RunRow): Promise<void> {
+    const { apps, now } = this.#options
+    const app = apps.peek(app_id)?.app
+    if (app === undefined || !copilot.uid.test(app.uid ?? '')) return
+    const ageMs = Math.max(0, now().getTime() - app.created_at.getTime())
+    for (let leftMs = copilot.waitMs - ageMs; leftMs > 0 && !apps.follows(app_id); leftMs -= copilot.lookMs)
+      await pause(systemClock, copilot.lookMs)
   }
 
   /** The app, where asker and agent still have the access that the run needs. */
