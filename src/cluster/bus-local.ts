@@ -10,8 +10,11 @@ export class LocalBus implements Bus {
   readonly isConnected = true
   readonly #listeners = new Map<string, (message: unknown) => void>()
 
-  publish(channel: string, message: object): void {
-    if (!this.#listeners.has(channel)) return
+  publish(channel: string, message: object, onUnheard?: () => void): void {
+    if (!this.#listeners.has(channel)) {
+      if (onUnheard !== undefined) setImmediate(onUnheard)
+      return
+    }
     const bytes = packMessage(message)
     setImmediate(() => this.#listeners.get(channel)?.(unpackMessage(bytes)))
   }

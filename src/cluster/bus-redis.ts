@@ -84,9 +84,13 @@ export class RedisBus implements Bus {
     return this.#publisher.status === 'ready' && this.#subscriber.status === 'ready'
   }
 
-  publish(channel: string, message: object): void {
+  publish(channel: string, message: object, onUnheard?: () => void): void {
+    const onSent = (receivers: unknown) => {
+      // A Cluster counts only the receivers at the server that was asked.
+      if (receivers === 0 && this.#publisher instanceof Redis) onUnheard?.()
+    }
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
-    this.#sent = this.#publisher.spublish(this.#prefix + channel, packMessage(message)).catch(() => {})
+    this.#sent = this.#publisher.spublish(this.#prefix + channel, packMessage(message)).then(onSent, () => {})
   }
 
   subscribe(channel: string, listener: (message: unknown) => void): () => void {

@@ -10,8 +10,11 @@ export interface Bus {
   readonly reachesOtherNodes: boolean
   /** Whether messages can travel now. */
   readonly isConnected: boolean
-  /** Sends to every node that has subscribed, this one included. Never throws and never waits: what cannot go is lost. */
-  publish(channel: string, message: object): void
+  /**
+   * Sends to every node that has subscribed, this one included. Never throws and never waits: what cannot go is lost.
+   * `onUnheard` is called later where it is known that no node has subscribed; a Redis Cluster does not say.
+   */
+  publish(channel: string, message: object, onUnheard?: () => void): void
   /** Calls `listener` for later messages, never within a call of `publish`. One listener a channel; the returned function ends it. */
   subscribe(channel: string, listener: (message: unknown) => void): () => void
   /** Resolves soon, when what was published has left; nothing is delivered after it. Safe to call twice. */

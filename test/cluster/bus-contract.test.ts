@@ -80,6 +80,18 @@ for (const { name, open, isMissing } of bodies) {
       expect(other.received).toEqual([])
     })
 
+    test('says of what it has published that nobody was subscribed, later, and only then', async () => {
+      await using body = await open()
+      await listen(body.bus, 'one')
+      const unheard: string[] = []
+
+      for (const channel of ['none', 'one']) body.bus.publish(channel, {}, () => unheard.push(channel))
+
+      expect(unheard).toEqual([])
+      await flush(body.bus)
+      expect(unheard).toEqual(['none'])
+    })
+
     test('never delivers within the call that publishes', async () => {
       await using body = await open()
       const { received } = await listen(body.bus, 'one')

@@ -33,7 +33,7 @@ const answerTimeoutMs = 1_000
  */
 const postMs = 2
 
-/** The time between two searches for commands without an answer. */
+/** The time between two searches for commands without an answer, after which it is looked whether their node is there. */
 const sweepMs = 100
 
 type Request = [
@@ -83,8 +83,9 @@ const noRequest = Buffer.alloc(0)
  * that it receives, and PostgreSQL detects conflicts between nodes as ever.
  *
  * Every forwarded command has an idempotency key: its caller's, or one that is made for it. So this node may run a
- * command whose answer is late or lost: if the other node has run it, the key has its result. A node that died or hangs
- * delays a command by a second at most. A node that stops answers first the commands that it has received.
+ * command whose answer is late or lost: if the other node has run it, the key has its result. A node that died delays a
+ * command by some 100 ms, one that hangs by a second at most. A node that stops answers first the commands that it has
+ * received.
  */
 export class Forwarding {
   readonly #parts: ForwardingParts
@@ -175,8 +176,15 @@ export class Forwarding {
 
   #post(): void {
     this.#postedAtMs = performance.now()
-    for (const [node, message] of this.#outbox) this.#parts.bus.publish(channelOf(node), message)
+    for (const [node, message] of this.#outbox)
+      this.#parts.bus.publish(channelOf(node), message, () => this.#giveUp(node))
     this.#outbox.clear()
+  }
+
+  /** Runs here what was sent to a node that is gone, or does not answer, and sends it nothing for some time. */
+  #giveUp(node: string): void {
+    this.#parts.lastWriters.suspend(node)
+    this.#recall(sent => sent.node === node)
   }
 
   #onMessage({ from, requests, answers }: Message): void {
@@ -234,12 +242,13 @@ export class Forwarding {
   #sweepLater(): void {
     this.#isSweeping = true
     this.#parts.clock.after(sweepMs, () => {
-      const latest = this.#parts.clock.now() - answerTimeoutMs
+      const nowMs = this.#parts.clock.now()
       for (const { node, sentAt } of this.#sent.values()) {
         // The map is in the order of sending.
-        if (sentAt > latest) break
-        this.#parts.lastWriters.suspend(node)
-        this.#recall(sent => sent.node === node)
+        if (sentAt > nowMs - sweepMs) break
+        if (sentAt <= nowMs - answerTimeoutMs) this.#giveUp(node)
+        // A message, however empty, is unheard where the node is gone.
+        else this.#messageTo(node)
       }
       if (this.#sent.size > 0) this.#sweepLater()
       else this.#isSweeping = false
