@@ -33,6 +33,12 @@ const silentMs = 20_000
 /** How long the server may take to open a connection or to answer. */
 const answerTimeoutMs = 10_000
 
+/**
+ * How long a connection that failed may take to give its close code. The WebSocket of Node.js 22 gives none where the
+ * server refused to open it.
+ */
+const closingMs = 100
+
 /** The close code of a connection that was lost (RFC 6455, section 7.4.1). */
 const broken = 1006
 
@@ -53,8 +59,7 @@ export class Connection {
     })
     this.#socket.addEventListener('message', ({ data }) => this.#onMessage(String(data)))
     this.#socket.addEventListener('close', ({ code }) => this.#end(code))
-    // The close event follows in any case.
-    this.#socket.addEventListener('error', () => {})
+    this.#socket.addEventListener('error', () => this.#onError())
     this.#isAsked = true
     this.#wait(answerTimeoutMs)
   }
@@ -81,6 +86,12 @@ export class Connection {
   #wait(ms: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#onSilence(), ms)
+  }
+
+  #onError(): void {
+    if (this.#isOver) return
+    this.#isAsked = true
+    this.#wait(closingMs)
   }
 
   /** Pings after a silence, then gives up. */

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Incoming } from '../../src/client/events.ts'
 import { Connection, type Socket, type SocketType } from '../../src/client/connection.ts'
@@ -57,6 +60,38 @@ test('a connection that is not opened within ten seconds is given up', () => {
   vi.advanceTimersByTime(1)
 
   expect([early, ends, remote.isClosed]).toEqual([[], [1006], true])
+})
+
+test('a connection that fails is given up after a moment, unless its close event comes before', () => {
+  const [silent, closed] = [connect(), connect()]
+
+  for (const { remote } of [silent, closed]) remote.dispatchEvent(new Event('error'))
+  closed.remote.break(4401)
+  vi.advanceTimersByTime(99)
+  const early = [...silent.ends]
+  vi.advanceTimersByTime(1)
+
+  expect([early, silent.ends, closed.ends]).toEqual([[], [1006], [4401]])
+})
+
+test('a connection that a proxy refuses to open is given up at once, with the WebSocket of Node.js', async () => {
+  vi.useRealTimers()
+  const proxy = createServer().on('upgrade', (_request, socket: Duplex) => {
+    socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n')
+  })
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as AddressInfo
+  const startedAt = performance.now()
+
+  const code = await new Promise<number>(onClose => {
+    const onFrame = () => {}
+    const url = `ws://127.0.0.1:${port}`
+    new Connection({ url, token: 'secret', saysHello: false, Socket: WebSocket as SocketType, onFrame, onClose })
+  })
+  proxy.close()
+
+  expect(code).toBe(1006)
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
 })
 
 test('a connection that falls silent is asked whether it is there, and given up when nothing comes back', () => {
