@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { AdminPage, goTo, overflowOf, signIn } from '../support/admin-page.ts'
 import { hasBrowser, inBrowser } from '../support/browser.ts'
@@ -236,25 +237,26 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
 
   test('ask and answer by keyboard: a dialog begins at its first field, and goes back to what opened it', async () => {
     const page = await admin.enter('/keys', 1280)
+    const name = `By keyboard ${randomUUID().slice(0, 4)}`
     const create = page.getByRole('button', { name: 'Create key' })
     const isFocused = (element: typeof create) => element.evaluate(one => one === one.ownerDocument.activeElement)
 
     await create.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
-    await page.keyboard.type('By keyboard')
+    await page.keyboard.type(name)
     await page.keyboard.press('Enter')
     await page.getByRole('textbox', { name: 'Secret' }).waitFor()
     expect(await page.evaluate('String(getSelection())')).toMatch(/^wys_/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await isFocused(create)).toBe(true)
+    await eventually(async () => expect(await isFocused(create)).toBe(true))
 
-    const row = page.getByRole('row').filter({ hasText: 'By keyboard' })
+    const row = page.getByRole('row').filter({ hasText: name })
     await row.getByRole('button', { name: 'Revoke' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
-    await page.keyboard.type('By keyboard')
+    await page.keyboard.type(name)
     await page.keyboard.press('Enter')
 
     await page.getByText('Key revoked.').waitFor()
