@@ -83,11 +83,17 @@ test('a connection that a proxy refuses to open is given up at once, with the We
   const { port } = proxy.address() as AddressInfo
   const startedAt = performance.now()
 
-  const code = await new Promise<number>(onClose => {
-    const onFrame = () => {}
-    const url = `ws://127.0.0.1:${port}`
-    new Connection({ url, token: 'secret', saysHello: false, Socket: WebSocket as SocketType, onFrame, onClose })
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<number>()
+  const connection = new Connection({
+    url: `ws://127.0.0.1:${port}`,
+    token: 'secret',
+    saysHello: false,
+    Socket: WebSocket as SocketType,
+    onFrame: () => {},
+    onClose,
   })
+  const code = await closed
+  connection.close()
   proxy.close()
 
   expect(code).toBe(1006)
