@@ -75,12 +75,8 @@ export function applyMissed(state: AppState, { events, row }: Missed): void {
 
 /** Reads the next events of all apps, then the apps' rows. Returns the apps that must be loaded again. */
 async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Promise<Reading[]> {
-  const starts = behind.map(({ app, end, most, events }) => ({
-    app,
-    rev: end,
-    limit: Math.min(pageSize, most - events.length),
-  }))
-  const limits = new Map(starts.map(({ app, limit }) => [app, limit]))
+  const limitOf = ({ most, events }: Reading) => Math.min(pageSize, most - events.length)
+  const starts = behind.map(reading => ({ app: reading.app, rev: reading.end, limit: limitOf(reading) }))
   const events = await withBodies(db, await listEventsOf(db, starts), types)
   const byApp = Map.groupBy(events, ({ app_id }) => app_id)
   const ids = behind.map(({ app }) => app)
@@ -89,10 +85,11 @@ async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Pr
     const next = byApp.get(reading.app) ?? []
     const row = rows.get(reading.app)
     const isJoined = next.length === 0 || next[0]!.prev === reading.end
+    const hasRoom = next.length < limitOf(reading)
     reading.events.push(...next)
     reading.end = next.at(-1)?.rev ?? reading.end
     // The row was ahead of the log already before this read, and a page with room left did not reach it.
-    const isCut = reading.end < reading.head && next.length < limits.get(reading.app)!
+    const isCut = reading.end < reading.head && hasRoom
     if (row === undefined || !isJoined || isCut) return true
     if (row.head_rev <= reading.end) reading.row = row
     else reading.head = row.head_rev

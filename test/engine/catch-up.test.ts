@@ -135,7 +135,7 @@ describe('of an app of which more was missed than loading it takes', () => {
     const { here, room, before } = setting
     let heard = 0
     here.apps.onCommit(({ events }) => (heard += events.length))
-    here.apps.pin(room)
+    await here.apps.pin(room)
 
     await here.apps.remoteCommits.catchUp([room])
 
