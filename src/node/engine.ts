@@ -1,5 +1,6 @@
 import { openCommitConnection } from '../engine/commit/connection.ts'
 import { Apps } from '../engine/apps.ts'
+import { LastWriters } from '../engine/nodes/last-writers.ts'
 import { OtherNodes } from '../engine/nodes/other-nodes.ts'
 import { ReadLease } from '../engine/nodes/read-lease.ts'
 import { Typing } from '../engine/typing.ts'
@@ -24,8 +25,11 @@ export type Engine = ReturnType<typeof openEngine>
 
 /** The actors of apps, the connections that they commit on, and who is active and typing. */
 export function openEngine(parts: Base & Storage & SharedState) {
-  const { config, url, registrations, triggers, globalCommands, credentials, clock, metrics, teardown } = parts
-  const connections = Array.from({ length: config.commitLanes + commitsApart }, () => openCommitConnection(url))
+  const { config, url, node, registrations, triggers, globalCommands, credentials, clock, metrics, teardown } = parts
+  const lastWriters = new LastWriters(node, () => performance.now())
+  const connections = Array.from({ length: config.commitLanes + commitsApart }, () =>
+    openCommitConnection(url, () => lastWriters.isUnsettled),
+  )
   teardown.add('commit connections', async () => {
     await Promise.all(connections.map(connection => connection.close()))
   })
@@ -60,5 +64,5 @@ export function openEngine(parts: Base & Storage & SharedState) {
   const typing = new Typing(clock)
   apps.onCommit(typing.onCommit)
   const presence = new Presence({ seen: credentials.seenAt, clock })
-  return { apps, otherNodes, readLease, collisions, typing, presence }
+  return { apps, lastWriters, otherNodes, readLease, collisions, typing, presence }
 }

@@ -5,7 +5,6 @@ import type { Config } from '../config/config.ts'
 import { revokeOnArrival } from '../engine/nodes/read-lease.ts'
 import { broadcastChanges, type MovedListener } from '../engine/nodes/change-broadcast.ts'
 import { Forwarding } from '../engine/nodes/forwarding.ts'
-import { LastWriters } from '../engine/nodes/last-writers.ts'
 import type { Log } from '../lib/log.ts'
 import { findDeployment } from '../log/shared-log.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -26,7 +25,7 @@ export interface Links {
 
 /** What nodes send each other. Without Redis there is no other node to send to: jobs look for what others have done. */
 export async function linkNodes(parts: Base & Storage & SharedState & Engine): Promise<Links> {
-  const { config, sql, log, node, apps, readLease, presence, clock, metrics, teardown } = parts
+  const { config, sql, log, node, apps, lastWriters, readLease, presence, clock, metrics, teardown } = parts
   const bus = await openBus(config, sql, log)
   teardown.add('bus', () => bus.close())
   if (!bus.reachesOtherNodes) return { bus, forwarded: () => 0, onMoved: () => {} }
@@ -36,13 +35,12 @@ export async function linkNodes(parts: Base & Storage & SharedState & Engine): P
   const leaving = new AbortController()
   const { signal } = leaving
   teardown.add('what nodes tell each other', () => leaving.abort())
-  const lastWriters = new LastWriters(node, () => performance.now())
   const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
   const forwarded = () => forwarding.forwarded
   apps.forwardTo(forwarding)
   teardown.add('commands of other nodes', () => forwarding.stop())
   metrics.counter('parley_commands_forwarded_total', 'Commands that were sent to another node.', forwarded)
-  const onMoved = broadcastChanges({ ...parts, bus, lastWriters, events, signal })
+  const onMoved = broadcastChanges({ ...parts, bus, events, signal })
   gossipPresence({ bus, presence, clock, signal })
   return { bus, forwarded, onMoved }
 }

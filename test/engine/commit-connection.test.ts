@@ -76,6 +76,31 @@ test('where an app has moved nothing is written, and it is said which, without a
   await connection.close()
 })
 
+test('where collisions are expected, an app that another node has locked is in the way at once, without an error', async () => {
+  await using database = await openRooms(1)
+  const { sql, rooms } = database
+  const room = rooms[0]!
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 2_000 })
+  const connection = new CommitConnection({ open, deadlineMs: 10_000, expectsCollisions: () => true })
+  const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  await connection.rollback()
+  const statement = new WriteStatement()
+  const move = batch({
+    name: saveHeads.name,
+    columns: { id: 'bigint', known_rev: 'bigint' },
+    sql: list => `update apps a set head_rev = 7 from ${list} r where a.id = r.id returning a.id`,
+  })
+  statement.add(move, [{ id: room, known_rev: 1 }])
+  const expected = { unmoved: [], keys: [], sharedRev, drawnAtMs: ahead.atMs, count: 1 }
+
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${room} for update`
+    const conflict = await connection.commitOptimistic(statement, { ...expected, moved: [{ id: room, head_rev: 1 }] })
+    expect(conflict?.apps).toEqual(new Map([[room, 1]]))
+  })
+  await connection.close()
+})
+
 test('no number is drawn twice, by whomever and however many at a time', async () => {
   await using database = await createDatabase()
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })

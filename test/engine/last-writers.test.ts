@@ -105,3 +105,26 @@ test('a node that wrote some seconds ago counts no more, and one that was silent
   nodes.ben.recordWrite(1, 'ann')
   expect(nodes.ben.find(1)).toBe('ann')
 })
+
+test('nodes may disagree for a second after another one has begun to write, or was given up', () => {
+  const { clock, nodes } = createNodes('ann', 'ben')
+  const { ben } = nodes
+  clock.nowMs = 60_000
+  ben.recordWrite(1, 'ben')
+  expect(ben.isUnsettled).toBe(false)
+
+  ben.recordWrite(1, 'ann')
+  expect(ben.isUnsettled).toBe(true)
+  clock.nowMs += 1_000
+  expect(ben.isUnsettled).toBe(false)
+
+  ben.recordWrite(2, 'ann')
+  expect(ben.isUnsettled).toBe(false)
+  clock.nowMs += 2_001
+  ben.recordWrite(2, 'ann')
+  expect(ben.isUnsettled).toBe(true)
+
+  clock.nowMs += 1_000
+  ben.suspend('ann')
+  expect(ben.isUnsettled).toBe(true)
+})

@@ -51,10 +51,10 @@ interface Lock {
 }
 
 /**
- * How long after a collision optimistic commits lock the apps that they write, at a tenth more of PostgreSQL's time:
- * nodes that write to an app together usually go on doing so. A guess.
+ * How long after a collision optimistic commits lock the apps that they write, at a tenth more of PostgreSQL's time: far
+ * longer than nodes take to agree which of them writes to an app. Without Redis they never do, and collide again. A guess.
  */
-const locksMs = 60_000
+const locksMs = 1_000
 
 /**
  * How long a group commit waits for a row that another node has locked, before it leaves out the locked apps. A guess:
@@ -66,7 +66,7 @@ export const lockWaitMs = 100
 const stepSeconds = 10
 
 /** Opens a connection with the time limits of nodes: its transactions hold locks that other nodes wait for. */
-export function openCommitConnection(url: string): CommitConnection {
+export function openCommitConnection(url: string, expectsCollisions: () => boolean): CommitConnection {
   const open = () =>
     openConnection({
       url,
@@ -75,7 +75,7 @@ export function openCommitConnection(url: string): CommitConnection {
       lockTimeoutMs: lockWaitMs,
       genericPlans: true,
     })
-  return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000 })
+  return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000, expectsCollisions })
 }
 
 interface CommitConnectionOptions {
@@ -83,6 +83,8 @@ interface CommitConnectionOptions {
   open: () => Sql
   /** How long PostgreSQL may take for one step before the connection is given up. */
   deadlineMs: number
+  /** True while other nodes may be writing to the apps that this one writes to. Default: false. */
+  expectsCollisions?: () => boolean
 }
 
 /**
@@ -92,6 +94,7 @@ interface CommitConnectionOptions {
 export class CommitConnection {
   readonly #open: () => Sql
   readonly #deadlineMs: number
+  readonly #expectsCollisions: () => boolean
   /** Numbers that `commitOptimistic` may use. */
   readonly ids = new IdPool(() => performance.now())
   /** The statements that are prepared on this connection. */
@@ -101,9 +104,10 @@ export class CommitConnection {
   #locksUntilMs = 0
   #sql: Sql
 
-  constructor({ open, deadlineMs }: CommitConnectionOptions) {
+  constructor({ open, deadlineMs, expectsCollisions = () => false }: CommitConnectionOptions) {
     this.#open = open
     this.#deadlineMs = deadlineMs
+    this.#expectsCollisions = expectsCollisions
     this.#sql = open()
   }
 
@@ -182,15 +186,15 @@ export class CommitConnection {
    * Adds numbers to the pool where the statement writes an app: for a transaction that writes nothing PostgreSQL does
    * not wait for the disk, so that a crash could undo the draw.
    *
-   * The commit is atomic: all expectations hold at the moment in which it takes effect. After a recent collision the
-   * statement locks the rows of the apps as it reads them, and skips locked rows: an app that another node has locked
-   * is about to change, and counts as changed. So it waits for no other commit, takes part in no deadlock over apps,
-   * and does not delay other apps. Without a recent collision it takes no such locks; a lock of another node then
-   * delays it by at most `lockWaitMs`.
+   * The commit is atomic: all expectations hold at the moment in which it takes effect. Where collisions are expected, or
+   * there was one lately, the statement locks the rows of the apps as it reads them, and skips locked rows: an app that
+   * another node has locked is about to change, and counts as changed. So it waits for no other commit, takes part in no
+   * deadlock over apps, does not delay other apps, and leaves no error in PostgreSQL's log. Otherwise it takes no such
+   * locks; a lock of another node then delays it by at most `lockWaitMs`.
    */
   async commitOptimistic(statement: WriteStatement, expected: Expected): Promise<Conflict | null> {
     this.#renew()
-    const locks = performance.now() < this.#locksUntilMs
+    const locks = performance.now() < this.#locksUntilMs || this.#expectsCollisions()
     const fence = toFence(statement, expected, { refill: this.ids.refillSize(expected.count), locks })
     const written = this.#write<Attempt>(statement.finish(fence, this.#texts))
     try {

@@ -15,6 +15,12 @@ const manyWaiting = 500
 /** How long such a node counts as loaded. A guess: apps that move back and forth cost their nodes conflicts. */
 const loadedMs = 30_000
 
+/**
+ * How long nodes may disagree after one has begun to write or was given up. A guess: each tells the others within 50 ms
+ * what it has written to.
+ */
+const unsettledMs = 1_000
+
 /** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in `freshMs`. */
 const capacity = 20_000
 
@@ -34,6 +40,9 @@ export class LastWriters {
   readonly #writers = new LRUCache<number, Map<string, number>>({ max: capacity })
   readonly #suspendedUntil = new Map<string, number>()
   readonly #loadedUntil = new Map<string, number>()
+  /** Other node → how long it counts as one that writes. */
+  readonly #writingUntil = new Map<string, number>()
+  #unsettledUntilMs = 0
   /** App that other nodes forward commands for to this one → when this node's own clients last wrote to it. */
   readonly #served = new LRUCache<number, number>({ max: capacity })
 
@@ -45,9 +54,23 @@ export class LastWriters {
 
   /** Records that a node has written to the app. */
   recordWrite(app: number, node: string): void {
+    const nowMs = this.#nowMs()
+    if (node !== this.#self) {
+      if ((this.#writingUntil.get(node) ?? -1) < nowMs) this.#unsettle()
+      this.#setUntil(this.#writingUntil, node, freshMs)
+    }
     const writers = this.#writers.get(app) ?? new Map<string, number>()
-    writers.set(node, this.#nowMs())
+    writers.set(node, nowMs)
     this.#writers.set(app, writers)
+  }
+
+  /** True for a moment in which nodes may choose different ones for an app. */
+  get isUnsettled(): boolean {
+    return this.#nowMs() < this.#unsettledUntilMs
+  }
+
+  #unsettle(): void {
+    this.#unsettledUntilMs = this.#nowMs() + unsettledMs
   }
 
   /** The node that should write to the app; null where that is this one. */
@@ -91,6 +114,7 @@ export class LastWriters {
 
   /** Sends a node nothing for some time: it does not answer, or is stopping. */
   suspend(node: string): void {
+    this.#unsettle()
     this.#setUntil(this.#suspendedUntil, node, suspendedMs)
   }
 
