@@ -69,10 +69,6 @@ export class LastWriters {
     return this.#nowMs() < this.#unsettledUntilMs
   }
 
-  #unsettle(): void {
-    this.#unsettledUntilMs = this.#nowMs() + unsettledMs
-  }
-
   /** The node that should write to the app; null where that is this one. */
   find(app: number): string | null {
     const writers = this.#writers.peek(app)
@@ -125,6 +121,10 @@ export class LastWriters {
 
   #isLoaded(node: string, nowMs: number): boolean {
     return (this.#loadedUntil.get(node) ?? 0) > nowMs
+  }
+
+  #unsettle(): void {
+    this.#unsettledUntilMs = this.#nowMs() + unsettledMs
   }
 
   #setUntil(untils: Map<string, number>, node: string, durationMs: number): void {
