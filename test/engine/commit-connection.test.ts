@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CommitConnection, OutcomeUnknown } from '../../src/engine/commit/connection.ts'
+import { CommitConnection, OutcomeUnknown, type Conflict } from '../../src/engine/commit/connection.ts'
 import { usableMs } from '../../src/log/id-pool.ts'
 import { saveHeads } from '../../src/engine/store.ts'
 import { batch, WriteStatement } from '../../src/postgres/batch.ts'
@@ -10,8 +10,7 @@ import { openRooms } from '../support/rooms.ts'
 
 test('PostgreSQL commits with numbers that were drawn just now, and not with older ones', async () => {
   await using database = await createDatabase()
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const [present] = await database.sql<{ ms: number; head_rev: number }[]>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev from environment`
   const commit = (drawnAtMs: number) =>
@@ -36,8 +35,7 @@ test('where an app has moved nothing is written, and it is said which, without a
   const [moved, still, gone] = rooms as [number, number, number]
   await sql`update apps set head_rev = 7 where id = ${moved}`
   await sql`delete from apps where id = ${gone}`
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
   const [taken, free] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
@@ -80,22 +78,12 @@ test('where collisions are expected, an app that another node has locked is in t
   await using database = await openRooms(1)
   const { sql, rooms } = database
   const room = rooms[0]!
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 2_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000, expectsCollisions: () => true })
-  const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
-  await connection.rollback()
-  const statement = new WriteStatement()
-  const move = batch({
-    name: saveHeads.name,
-    columns: { id: 'bigint', known_rev: 'bigint' },
-    sql: list => `update apps a set head_rev = 7 from ${list} r where a.id = r.id returning a.id`,
-  })
-  statement.add(move, [{ id: room, known_rev: 1 }])
-  const expected = { unmoved: [], keys: [], sharedRev, drawnAtMs: ahead.atMs, count: 1 }
+  const connection = connect(database.url, { statementTimeoutMs: 2_000, expectsCollisions: () => true })
+  const move = await prepareMove(connection, room)
 
   await sql.begin(async tx => {
     await tx`select from apps where id = ${room} for update`
-    const conflict = await connection.commitOptimistic(statement, { ...expected, moved: [{ id: room, head_rev: 1 }] })
+    const conflict = await move()
     expect(conflict?.apps).toEqual(new Map([[room, 1]]))
   })
   await connection.close()
@@ -103,11 +91,7 @@ test('where collisions are expected, an app that another node has locked is in t
 
 test('no number is drawn twice, by whomever and however many at a time', async () => {
   await using database = await createDatabase()
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connections = [
-    new CommitConnection({ open, deadlineMs: 10_000 }),
-    new CommitConnection({ open, deadlineMs: 10_000 }),
-  ]
+  const connections = [connect(database.url), connect(database.url)]
   const drawn: number[] = []
   for (const count of [1, 2, 64, 65, 300]) {
     for (const connection of connections) {
@@ -125,8 +109,7 @@ test('no number is drawn twice, by whomever and however many at a time', async (
 
 test('numbers that PostgreSQL could give out again after a crash are not kept for the next commit', async () => {
   await using database = await createDatabase()
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const [present] = await database.sql<{ ms: number; head_rev: number }[]>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev from environment`
   const begin = () => connection.begin({ apps: [], keys: [], count: 1, ahead: 10 })
@@ -156,8 +139,7 @@ test('numbers that PostgreSQL could give out again after a crash are not kept fo
 
 test('a commit whose transaction was lost is refused as one to try again', async () => {
   await using database = await createDatabase()
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const locked = await connection.begin({ apps: [], keys: [], count: 1, ahead: 0 })
   await connection.rollback()
 
@@ -173,8 +155,7 @@ test('what PostgreSQL refuses at the very end of a commit is not taken for writt
     create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
     create constraint trigger refuse after insert on kept
       deferrable initially deferred for each row execute function refuse()`)
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const locked = await connection.begin({ apps: [], keys: [], count: 1, ahead: 0 })
   const keep = batch<{ app: number }>({
     name: 'keep',
@@ -192,8 +173,7 @@ test('what PostgreSQL refuses at the very end of a commit is not taken for writt
 
 test('however many statements there are, PostgreSQL keeps no more than a connection may have', async () => {
   await using database = await createDatabase()
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
   const [present] = await database.sql<{ head_rev: number }[]>`select head_rev from environment`
   const counts: number[] = []
 
@@ -236,8 +216,26 @@ test('a commit has its place among the transactions before it looks at the age o
     end $$;
     create trigger refuse_without_place before update on apps
       for each statement execute function refuse_without_place()`)
-  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
-  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const connection = connect(database.url)
+  const move = await prepareMove(connection, room)
+
+  const conflict = await move()
+
+  expect(conflict).toBeNull()
+  expect(await sql`select from apps where head_rev = 7`).toHaveLength(1)
+  await connection.close()
+})
+
+function connect(
+  url: string,
+  { statementTimeoutMs = 10_000, expectsCollisions = (): boolean => false } = {},
+): CommitConnection {
+  const open = () => openConnection({ url, statementTimeoutMs })
+  return new CommitConnection({ open, deadlineMs: 10_000, expectsCollisions })
+}
+
+/** Makes an optimistic commit that moves the head rev of a room from 1 to 7. */
+async function prepareMove(connection: CommitConnection, room: number): Promise<() => Promise<Conflict | null>> {
   const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
   const statement = new WriteStatement()
@@ -247,18 +245,7 @@ test('a commit has its place among the transactions before it looks at the age o
     sql: rows => `update apps a set head_rev = 7 from ${rows} r where a.id = r.id returning a.id`,
   })
   statement.add(move, [{ id: room, known_rev: 1 }])
-
   const moved = [{ id: room, head_rev: 1 }]
-  const conflict = await connection.commitOptimistic(statement, {
-    moved,
-    unmoved: [],
-    keys: [],
-    sharedRev,
-    drawnAtMs: ahead.atMs,
-    count: 1,
-  })
-
-  expect(conflict).toBeNull()
-  expect(await sql`select from apps where head_rev = 7`).toHaveLength(1)
-  await connection.close()
-})
+  const drawnAtMs = ahead.atMs
+  return () => connection.commitOptimistic(statement, { moved, unmoved: [], keys: [], sharedRev, drawnAtMs, count: 1 })
+}
