@@ -14,6 +14,7 @@ import { soak } from './scenarios/soak.ts'
 import { steady } from './scenarios/steady.ts'
 import { sustained } from './scenarios/sustained.ts'
 import { trickle } from './scenarios/trickle.ts'
+import { victim } from './scenarios/victim.ts'
 import { webhooks } from './scenarios/webhooks.ts'
 import type { Scenario } from './stage.ts'
 
@@ -35,6 +36,7 @@ export const scenarios: Scenario[] = [
   webhooks,
   agents,
   provision,
+  victim,
   deep,
   reconnect,
   nodes,

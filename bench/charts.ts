@@ -1,4 +1,5 @@
 import type { Measurement } from './figures.ts'
+import type { Comparison } from './peers/comparison.ts'
 import { round } from './print.ts'
 
 const width = 900
@@ -10,7 +11,8 @@ const plotWidth = width - labelWidth - valueWidth
 /** A bar for each label, and a dot on it for every round. */
 export function dots(medians: Measurement[], measurements: Measurement[]): string {
   const most = Math.max(0, ...measurements.map(({ perSecond }) => perSecond ?? 0))
-  return toRows(medians, ({ label, perSecond, subject }, y) => {
+  const known = medians.filter(({ perSecond }) => perSecond !== null)
+  return toRows(known, ({ label, perSecond, subject }, y) => {
     const runs = measurements.filter(run => run.label === label)
     const marks = runs.map(
       run => `<circle cx="${scale(run.perSecond, most)}" cy="${y + 9}" r="3" fill="none" stroke="var(--ink)"/>`,
@@ -55,6 +57,22 @@ export function bars(medians: Measurement[]): string {
   })
 }
 
+/** A bar for each ratio, from 1 to where it is. The scale is logarithmic: a half is as far from 1 as a double. */
+export function ratios(comparison: Comparison): string {
+  const rows = comparison.ratios.map(({ name, value }) => ({ label: name, ratio: value }))
+  const furthest = Math.max(Math.log(2), ...rows.map(({ ratio }) => Math.abs(Math.log(ratio))))
+  const one = labelWidth + plotWidth / 2
+  return toRows(rows, ({ ratio }, y) => {
+    const length = (Math.log(ratio) / furthest) * (plotWidth / 2)
+    const x = Math.min(one, one + length)
+    return (
+      `<rect x="${x}" y="${y}" width="${Math.abs(length)}" height="18" fill="var(--peer)"/>` +
+      `<line x1="${one}" x2="${one}" y1="${y - 4}" y2="${y + 22}" stroke="var(--ink)"/>` +
+      value(round(ratio, 2), y)
+    )
+  })
+}
+
 /** What the colours of `bars` mean. */
 export function legend(): string {
   const keys = [
@@ -65,8 +83,8 @@ export function legend(): string {
   return `<p>${keys.map(([colour, name]) => `<span style="color:var(--${colour})">■</span> ${name}`).join('&ensp;')}</p>`
 }
 
-/** An SVG with a row for each measurement, or nothing where there are none. */
-function toRows(rows: Measurement[], draw: (row: Measurement, y: number) => string): string {
+/** An SVG with a row for each, or nothing where there are none. */
+function toRows<Row extends { label: string }>(rows: Row[], draw: (row: Row, y: number) => string): string {
   if (rows.length === 0) return ''
   const lines = rows.map((row, at) => {
     const y = at * rowHeight

@@ -15,9 +15,11 @@ export const perSecond = 20
 const trialListeners = 10
 
 /** How a listener gets to hear of a room. */
-interface Protocol {
+export interface Protocol {
   path: string
-  hello: (app: string) => Listener['hello']
+  hello: (app: string, token: string) => Listener['hello']
+  /** What the server asks for now and then, and the answer without which it closes the connection. */
+  ping?: Listener['ping']
   delivery: string
   isChained: boolean
 }
@@ -53,13 +55,26 @@ export const hub: Protocol = {
   isChained: false,
 }
 
+/**
+ * socket.io in version 5 of its protocol, over engine.io's version 4: listeners connect with their token, and the server
+ * lets them into their rooms.
+ */
+export const socketIo: Protocol = {
+  path: '/socket.io/?EIO=4&transport=websocket',
+  hello: (_app, token) => ({ say: `40${JSON.stringify({ token })}`, until: '42["ready"]' }),
+  ping: { hears: '2', says: '3' },
+  delivery: '42["message",',
+  isChained: false,
+}
+
 type Job = Omit<BroadcastJob, 'kind' | 'servers'>
 
 /** A member writes, and everybody hears it. */
-export function toJob({ app, members }: Room, { path, hello, delivery, isChained }: Protocol, stage: Extent): Job {
+export function toJob({ app, members }: Room, protocol: Protocol, stage: Extent): Job {
+  const { path, delivery, isChained } = protocol
   return {
     path,
-    listeners: toListeners(stage, at => ({ token: members[at % members.length]!.token, hello: hello(app) })),
+    listeners: toListeners(stage, at => toListener(protocol, app, members[at % members.length]!.token)),
     request: fill(time =>
       toRequest('POST', `/api/apps/${app}/messages`, members[0]!.token, { text: `t=${time} and some words` }),
     ),
@@ -67,6 +82,10 @@ export function toJob({ app, members }: Room, { path, hello, delivery, isChained
     delivery,
     isChained,
   }
+}
+
+export function toListener({ hello, ping }: Protocol, app: string, token: string): Listener {
+  return { token, hello: hello(app, token), ...(ping && { ping }) }
 }
 
 type Extent = Pick<AnyStage, 'seconds' | 'isTrial'>

@@ -2,7 +2,7 @@
 export interface Measurement {
   label: string
   /** Parley itself, or what it is compared with. */
-  subject: 'parley' | 'baseline'
+  subject: 'parley' | 'baseline' | 'peer'
   /** What is counted: sends, deliveries … */
   unit: string
   perSecond: number | null
@@ -14,6 +14,8 @@ export interface Measurement {
   databaseCpu: number | null
   loadCpu: number | null
   rssMiB: number | null
+  /** What an operation takes on the disk, with everything that follows from it. */
+  diskBytes: number | null
   /** Share of the machine that others used meanwhile. */
   others: number | null
 }
@@ -51,6 +53,7 @@ export function medians(measurements: Measurement[]): Measurement[] {
       databaseCpu: middle(run => run.databaseCpu),
       loadCpu: middle(run => run.loadCpu),
       rssMiB: middle(run => run.rssMiB),
+      diskBytes: middle(run => run.diskBytes),
       others: middle(run => run.others),
     }
   })
@@ -73,8 +76,22 @@ export function ratioOf(
   baseline: string,
   figure: Figure = 'perSecond',
 ): number {
-  const baselines = figuresOf(measurements, baseline, figure)
-  return median(figuresOf(measurements, label, figure).map((value, round) => value / baselines[round]!))
+  const ratios = ratiosOf(measurements, label, baseline, run => run[figure])
+  if (ratios === null) throw new Error(`There is no ${figure} of "${label}" and "${baseline}"`)
+  return median(ratios)
+}
+
+/** The ratio in each round; null where it is not known of every round. */
+export function ratiosOf(
+  measurements: Measurement[],
+  label: string,
+  baseline: string,
+  pick: (run: Measurement) => number | null,
+): number[] | null {
+  const valuesOf = (name: string) => measurements.filter(run => run.label === name).map(pick)
+  const baselines = valuesOf(baseline)
+  const ratios = valuesOf(label).map((value, round) => (value ?? Number.NaN) / (baselines[round] ?? Number.NaN))
+  return ratios.length === 0 || ratios.some(Number.isNaN) ? null : ratios
 }
 
 /** What 1,000 operations may take of the processors' time, server and database together. */

@@ -68,6 +68,7 @@ export interface Done {
 export async function measureUntilDone(stage: Stage, described: Described, job: LoadJob): Promise<Done> {
   const { parley, load, isTrial, say } = stage
   await untilDone(parley, load.pid, isTrial)
+  const bytesBefore = await parley.databaseBytes()
   const before = readUsage({ ...parley.processes, load: load.pid })
   const startedAt = performance.now()
   const { measurement, parts, allOperations } = await measureParts(stage, described, job)
@@ -80,9 +81,20 @@ export async function measureUntilDone(stage: Stage, described: Described, job: 
     perSecond: allOperations / (loadSeconds + backlogSeconds),
     ...toCosts(usageBetween(before, usage), null, allOperations, false),
     rssMiB: measurement.rssMiB,
+    diskBytes: ((await parley.databaseBytes()) - bytesBefore) / allOperations,
   }
   const seconds = loadSeconds + backlogSeconds + quietingSeconds
   return { measurement: done, backlogSeconds, seconds, operations: allOperations, parts }
+}
+
+/**
+ * The same of a server that puts nothing off. PostgreSQL's cleaning is not awaited, which is counted in what is compared
+ * with it.
+ */
+export async function measurePeer(stage: AnyStage, described: Described, job: LoadJob): Promise<Measurement> {
+  const bytesBefore = await stage.server.databaseBytes!()
+  const { measurement, allOperations } = await measureParts(stage, described, job)
+  return { ...measurement, diskBytes: ((await stage.server.databaseBytes!()) - bytesBefore) / allOperations }
 }
 
 function toLoad({ server, seconds, isTrial }: AnyStage, job: LoadJob, bare?: Bare): ExchangeJob | PacedJob {
@@ -185,6 +197,7 @@ export function toCosts(usage: Usage | null, rssBytes: number | null, operations
     databaseCpu: usage && !isBare ? usage.databaseSeconds / thousands : null,
     loadCpu: usage && usage.loadSeconds / thousands,
     rssMiB: rssBytes && rssBytes / 1024 / 1024,
+    diskBytes: null,
     others: usage && shareOfOthers(usage),
   }
 }

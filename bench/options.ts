@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../src/lib/process/arguments.ts'
 import { scenarios } from './catalogue.ts'
 import { Elsewhere } from './elsewhere.ts'
 import type { LargeOptions } from './large/run.ts'
@@ -16,6 +16,8 @@ export interface Options {
   elsewhere: Elsewhere | null
   isTrial: boolean
   profile: boolean
+  /** The hand-made server is measured as well. */
+  comparesPeers: boolean
   /** Only lists with this in their path, and set-ups of `nodes` with this in their name. */
   only: string
   /** Where results are written to. */
@@ -25,7 +27,7 @@ export interface Options {
   isBulk: boolean
 }
 
-const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--rate 200] [--profile]
+const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--rate 200] [--profile] [--peers]
 npm run bench -- [scenario …] --url https://chat.example --key wys_…
 npm run bench -- --size large [--trash 1] [--data bench/data] [--database postgres://…] [--only notifications]
 npm run bench -- --size large --bulk
@@ -38,6 +40,7 @@ scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if
 --key      an API key of that server; what is made there is deleted afterwards
 --only     only set-ups with this in their name, beside what they are compared with: nodes
 --profile  writes CPU profiles of the server to the results and says where its time goes
+--peers    beside a server made by hand of express, socket.io and pg, which are installed: ${namesOf(({ comparesPeers }) => comparesPeers === true)}
 --trial    everything small and short, to see that it works; the figures mean nothing
 --out      folder for the results; bench/results
 
@@ -58,33 +61,39 @@ function namesOf(isMeant: (scenario: Scenario) => boolean): string {
 
 /** What was asked for; throws the usage where that makes no sense. */
 export function readOptions(args: string[]): Options {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      seconds: { type: 'string' },
-      rounds: { type: 'string' },
-      rate: { type: 'string' },
-      url: { type: 'string' },
-      key: { type: 'string' },
-      out: { type: 'string', default: join(import.meta.dirname, 'results') },
-      size: { type: 'string' },
-      trash: { type: 'string', default: '1' },
-      data: { type: 'string' },
-      database: { type: 'string' },
-      only: { type: 'string', default: '' },
-      bulk: { type: 'boolean', default: false },
-      trial: { type: 'boolean', default: false },
-      profile: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+  const { values, positionals } = readArguments(
+    {
+      args,
+      allowPositionals: true,
+      options: {
+        seconds: { type: 'string' },
+        rounds: { type: 'string' },
+        rate: { type: 'string' },
+        url: { type: 'string' },
+        key: { type: 'string' },
+        out: { type: 'string', default: join(import.meta.dirname, 'results') },
+        size: { type: 'string' },
+        trash: { type: 'string', default: '1' },
+        data: { type: 'string' },
+        database: { type: 'string' },
+        only: { type: 'string', default: '' },
+        bulk: { type: 'boolean', default: false },
+        trial: { type: 'boolean', default: false },
+        profile: { type: 'boolean', default: false },
+        peers: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
     },
-  })
-  const { seconds, rounds, rate, url, key, out, size, trash, data, bulk, trial, profile, help } = values
+    usage,
+  )
+  const { seconds, rounds, rate, url, key, out, size, trash, data, bulk, trial, profile, peers, help } = values
   const number = (text: string | undefined) => (text === undefined ? null : Number(text))
   const isWithin = (value: number | null, least: number, most: number) =>
     value === null || (value >= least && value <= most)
   const isPossible = (scenario: Scenario) =>
-    (url === undefined || scenario.runElsewhere !== undefined) && (rate === undefined || scenario.takesRate === true)
+    (url === undefined || scenario.runElsewhere !== undefined) &&
+    (rate === undefined || scenario.takesRate === true) &&
+    (!peers || scenario.comparesPeers === true)
   const named = positionals.map(name => scenarios.find(scenario => scenario.name === name))
   const isRight =
     isWithin(number(seconds), 0.1, 7200) &&
@@ -95,7 +104,7 @@ export function readOptions(args: string[]): Options {
     isWithin(number(trash), 0, 100) &&
     !(bulk && size === undefined) &&
     (url === undefined) === (key === undefined) &&
-    !(profile && url !== undefined) &&
+    !((profile || peers) && url !== undefined) &&
     named.every(scenario => scenario !== undefined && isPossible(scenario))
   if (help || !isRight) throw new Error(usage)
   const chosen = scenarios.filter(scenario =>
@@ -109,6 +118,7 @@ export function readOptions(args: string[]): Options {
     elsewhere: url === undefined ? null : new Elsewhere(url, key!),
     isTrial: trial,
     profile,
+    comparesPeers: peers,
     only: values.only,
     out,
     isBulk: bulk,

@@ -22,7 +22,7 @@ const alone: Formation = { nodes: 1, redis: null }
 
 /**
  * The real server in processes of its own, on an embedded database in a folder that is thrown away: fsync on, and every
- * setting as a new installation has it. `stop` ends all and removes the folder.
+ * setting as a new installation has it, but no limit of requests. `stop` ends all and removes the folder.
  */
 export class Parley implements Server {
   /** An API key. */
@@ -55,6 +55,11 @@ export class Parley implements Server {
   /** Where the database's Unix socket is. */
   get databaseDir(): string {
     return join(this.#dir, 'postgres')
+  }
+
+  async databaseBytes(): Promise<number> {
+    const [row] = await this.sql<{ bytes: string }[]>`select pg_database_size(current_database()) as bytes`
+    return Number(row!.bytes)
   }
 
   /** For rows that would take too long through the API. The server must be restarted before it reads them. */

@@ -122,6 +122,7 @@ export async function insert(
     databaseCpu,
     loadCpu: null,
     rssMiB: null,
+    diskBytes: null,
     others,
   }
 }

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
+import type { Comparison } from './peers/comparison.ts'
 import type { Report, ScenarioReport } from './report.ts'
 
 /** What a table shows of each measurement, under which title. */
@@ -15,14 +16,19 @@ export const columns: [title: string, show: (measurement: Measurement) => string
   ['database CPU', ({ databaseCpu }) => round(databaseCpu, 3)],
   ['load CPU', ({ loadCpu }) => round(loadCpu, 3)],
   ['RSS MiB', ({ rssMiB }) => round(rssMiB, 0)],
+  ['disk bytes', ({ diskBytes }) => round(diskBytes, 0)],
   ['others %', ({ others }) => round(others === null ? null : others * 100, 0)],
 ]
 
 /** One scenario for the terminal: a line for each measurement, medians over the rounds. */
-export function printScenario({ name, question, medians, targets, notes }: ScenarioReport): void {
+export function printScenario({ name, question, medians, targets, comparisons, notes }: ScenarioReport): void {
   const lines = [`\n${name}: ${question}`]
   if (medians.length > 0) lines.push(...toTable(medians))
-  lines.push(...targets.map(describeTarget), ...(notes ?? []).map(note => `  ${note}`))
+  lines.push(
+    ...targets.map(describeTarget),
+    ...(comparisons ?? []).map(describeComparison),
+    ...(notes ?? []).map(note => `  ${note}`),
+  )
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
@@ -56,6 +62,10 @@ export function describe(machine: Machine): string {
 function describeTarget(target: Target): string {
   const { name, value, bound, limit, unit } = target
   return `  ${isMet(target) ? 'met   ' : 'MISSED'} ${name}: ${round(value, 3)} ${unit} (${bound} ${limit})`
+}
+
+function describeComparison({ label, peer, ratios }: Comparison): string {
+  return `  ${label} ÷ ${peer}: ${ratios.map(({ name, value }) => `${name} ${round(value, 2)}`).join(', ')}`
 }
 
 /** With so many decimals; a dash for what is not known. */

@@ -1,6 +1,7 @@
-import { bars, dots, legend, ranges } from './charts.ts'
+import { bars, dots, legend, ranges, ratios } from './charts.ts'
 import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
+import type { Comparison } from './peers/comparison.ts'
 import { columns, describe, round } from './print.ts'
 
 export interface ScenarioReport {
@@ -11,6 +12,7 @@ export interface ScenarioReport {
   measurements: Measurement[]
   medians: Measurement[]
   targets: Target[]
+  comparisons?: Comparison[]
   notes?: string[]
 }
 
@@ -22,9 +24,9 @@ export interface Report {
 
 const style = `
   :root { color-scheme: light dark; --ink: #1c2430; --faint: #687385; --line: #d9dee6; --page: #fff; --parley: #2563eb;
-    --baseline: #9aa5b5; --database: #d97706; --load: #c4cbd6; --good: #15803d; --bad: #b91c1c }
+    --baseline: #9aa5b5; --peer: #0d9488; --database: #d97706; --load: #c4cbd6; --good: #15803d; --bad: #b91c1c }
   @media (prefers-color-scheme: dark) { :root { --ink: #e5e9f0; --faint: #93a0b4; --line: #333c4a; --page: #12161d;
-    --parley: #6ea0ff; --baseline: #6b7788; --database: #f0a94a; --load: #4a5565; --good: #4ade80; --bad: #f87171 } }
+    --parley: #6ea0ff; --baseline: #6b7788; --peer: #2dd4bf; --database: #f0a94a; --load: #4a5565; --good: #4ade80; --bad: #f87171 } }
   body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 60rem;
     margin: 2rem auto; padding: 0 1rem }
   h2 { margin: 2.5rem 0 0 } h3 { font-size: 1rem; margin: 1.2rem 0 .2rem } p { margin: .2rem 0; color: var(--faint) }
@@ -53,11 +55,13 @@ ${scenarios.map(toSection).join('\n')}
 `
 }
 
-function toSection({ name, question, figure, measurements, medians, targets, notes = [] }: ScenarioReport): string {
+function toSection(report: ScenarioReport): string {
+  const { name, question, figure, measurements, medians, targets, comparisons = [], notes = [] } = report
   const charts = [
     ...chart('Operations a second, every round', dots(medians, measurements)),
     ...chart('Latency in milliseconds: median, 95th and 99th percentile', ranges(medians)),
     ...chart('Processor seconds of 1,000 operations', bars(medians), legend()),
+    ...comparisons.flatMap(one => chart(`${one.label}, divided by ${one.peer}: the line is 1`, ratios(one))),
   ]
   return `<h2>${escape(name)}</h2>
 <p>${escape(question)} What counts: ${escape(figure)}.</p>

@@ -2,7 +2,7 @@ import type { Measurement } from './figures.ts'
 import type { AnyStage } from './stage.ts'
 
 /** Null where it cannot be measured here. */
-export type Step = () => Promise<Measurement | null>
+export type Step = () => Promise<Measurement | null> | null
 
 /**
  * Takes every step once in each round; every other round the other way round, so that what one leaves behind does not

@@ -9,6 +9,7 @@ import { Generator } from './load/generator.ts'
 import { describeElsewhere, describeMachine } from './machine.ts'
 import { readOptions, type Options } from './options.ts'
 import { Parley } from './parley.ts'
+import { install } from './peers/packages.ts'
 import { printScenario, printVerdict } from './print.ts'
 import { describeProfiles } from './profile.ts'
 import { toPage, type Report, type ScenarioReport } from './report.ts'
@@ -55,7 +56,8 @@ type Measured = Omit<Report, 'startedAt'>
 
 /** Starts a server, and measures that. */
 async function runHere(options: Options, profiles: string, say: Say): Promise<Measured> {
-  const { scenarios, profile, isTrial } = options
+  const { scenarios, profile, isTrial, comparesPeers } = options
+  if (comparesPeers) install(say)
   const collecting = ['--expose-gc', '--import', join(import.meta.dirname, 'collect-on-signal.ts')]
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []
   const parley = new Parley([...collecting, ...profiling])
@@ -73,7 +75,7 @@ async function runHere(options: Options, profiles: string, say: Say): Promise<Me
       const reports: ScenarioReport[] = []
       for (const [at, scenario] of scenarios.entries()) {
         if ((scenario.isFresh && at > 0) || profile) await parley.restart()
-        const stage = { server: parley, parley, load, rooms }
+        const stage = { server: parley, parley, load, rooms, comparesPeers }
         reports.push(await perform(scenario, options, say, all => scenario.run({ ...all, ...stage })))
       }
       return { machine, scenarios: reports }

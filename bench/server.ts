@@ -1,6 +1,6 @@
 import type { Origin } from './load/socket.ts'
 
-/** What is measured: one or more nodes of Parley, wherever they run. */
+/** What is measured: one or more nodes of Parley, wherever they run, or the server that it is compared with. */
 export interface Server {
   /** Where its nodes are reached. */
   origins: Origin[]
@@ -8,6 +8,8 @@ export interface Server {
   processes: Processes | null
   /** Calls the API with the API key, or a token; gives the text of the answer. Throws unless it is 2xx. */
   call(method: string, path: string, body?: unknown, credential?: string): Promise<string>
+  /** What its tables and indexes take on the disk; unknown of one that runs elsewhere. */
+  databaseBytes?(): Promise<number>
 }
 
 /** Ids of processes on this machine. */

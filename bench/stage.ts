@@ -1,6 +1,7 @@
 import type { Measurement, Target } from './figures.ts'
 import type { Generator } from './load/generator.ts'
 import type { Parley } from './parley.ts'
+import type { Comparison } from './peers/comparison.ts'
 import type { Server } from './server.ts'
 import type { Need, Room } from './world.ts'
 
@@ -21,6 +22,8 @@ export interface Scenario {
   rounds?: number
   /** It can send at another rate than its own. */
   takesRate?: boolean
+  /** It can measure the hand-made server beside Parley. */
+  comparesPeers?: boolean
   run(stage: Stage): Promise<Outcome>
   /** The same of a server that runs elsewhere, as far as it can be told there. */
   runElsewhere?(stage: AnyStage): Promise<Outcome>
@@ -47,10 +50,13 @@ export interface AnyStage {
 /** The same where the server was started by the bench. */
 export interface Stage extends AnyStage {
   parley: Parley
+  /** The hand-made server is measured as well. */
+  comparesPeers: boolean
 }
 
 export interface Outcome {
   measurements: Measurement[]
   targets: Target[]
+  comparisons?: Comparison[]
   notes?: string[]
 }

@@ -1,4 +1,4 @@
-import { native } from './crowd.ts'
+import { native, toListener, type Protocol } from './crowd.ts'
 import { toRequest } from './load/http-connection.ts'
 import type { Readers } from './load/readers.ts'
 import type { Server } from './server.ts'
@@ -41,14 +41,14 @@ export function toReaders(
   { origins }: Server,
   rooms: Room[],
   perRoom: number,
-  { areReading }: { areReading: boolean },
+  { areReading, protocol = native }: { areReading: boolean; protocol?: Protocol },
 ): Readers {
   const readers = rooms.flatMap(({ app, members }) => members.slice(-perRoom).map(({ token }) => ({ app, token })))
   const marks = readers.map(({ app, token }) => toRequest('PUT', `/api/apps/${app}/mark?message_id={id}`, token))
   return {
     servers: origins,
-    path: native.path,
-    listeners: readers.map(({ app, token }) => ({ token, hello: native.hello(app) })),
+    path: protocol.path,
+    listeners: readers.map(({ app, token }) => toListener(protocol, app, token)),
     ...(areReading && { marks }),
   }
 }

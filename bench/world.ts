@@ -106,9 +106,9 @@ async function addMessages(parley: Parley, app: string, people: Person[], count:
     from generate_series(1, ${count}::int) i
     cross join lateral (select (${texts.slice(0, 15)}::text[])[1 + i % 15] as text) t`
   await sql`
-    insert into blocks (app_id, first_id, made_at)
-    select ${app}, id, created_at from (
-      select id, created_at, row_number() over (order by id) as number from messages where app_id = ${app}
+    insert into blocks (app_id, first_id)
+    select ${app}, id from (
+      select id, row_number() over (order by id) as number from messages where app_id = ${app}
     ) m where number % 1000 = 1`
   await sql`
     update apps set item_count = ${count}, made_count = ${count}, rev = last.id, head_rev = last.id,

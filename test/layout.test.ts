@@ -7,6 +7,7 @@ const src = join(import.meta.dirname, '../src')
 /** Lowest first. A folder may import from itself and from the tiers before its own. */
 const tiers = [
   ['lib', 'client'],
+  ['react'],
   ['api', 'egress', 'cluster'],
   ['postgres'],
   ['bytes'],
@@ -22,6 +23,7 @@ const tiers = [
   ['realtime'],
   ['agents'],
   ['resources'],
+  ['mcp'],
   ['admin'],
   ['config'],
   ['node'],
@@ -40,7 +42,21 @@ const nouns = [
   ...['content', 'stars', 'subscriptions', 'files', 'annotations', 'embeds', 'meetings', 'options', 'reactions'],
   // Messages, posts and comments whole, with all that hangs on them.
   ...['items', 'messages', 'posts', 'comments'],
-  ...['notifications', 'webhooks', 'agents', 'auth', 'tokens', 'keys', 'sign-ins', 'hubs', 'audit', 'admin'],
+  // Looks for all of these.
+  'search',
+  ...[
+    'notifications',
+    'webhooks',
+    'agents',
+    'snapshots',
+    'tokens',
+    'auth',
+    'keys',
+    'sign-ins',
+    'hubs',
+    'audit',
+    'admin',
+  ],
 ]
 
 /** Most files of a folder. */
@@ -49,8 +65,6 @@ const mostFiles = 12
 /** Files that read the system's time, or set timers, by themselves, with the reason. The clock is lib/clock.ts. */
 const ownTimers: Record<string, string> = {
   'agents/extraction/extraction-process.ts': 'a process of its own, which watches its processor time',
-  'client/client.ts': 'runs in browsers, with nothing of the server',
-  'client/connection.ts': 'runs in browsers, with nothing of the server',
   'engine/commit/committer.ts': 'set and cleared for each commit, so it is to cost no more than a timer',
   'lib/clock.ts': 'is the clock',
   'lib/process/isolated-process.ts': 'waits for a process, which no test can move',
@@ -66,14 +80,14 @@ const moduleState: Record<string, string> = {
   'agents/tools/arguments/checking-thread.ts': 'compiled schemas, in a thread of its own',
   'api/json.ts': 'labels of keys, and the texts of the last seconds',
   'postgres/batch.ts': 'the text of the last instant',
-  'resources/content/text/mention-syntax.ts': 'a pattern that is placed before each use',
+  'resources/content/text/autolinks.ts': 'patterns that are placed before each use',
   'resources/items/represent.ts': 'what of a row never changes, for as long as the row is there',
   'resources/notifications/text.ts': 'the last text and what was made of it',
   'resources/users/represent.ts': 'what of a user is shown, for as long as the user is in memory',
 }
 
-/** Programs that a person starts, and pages: they run in no node, and no test moves their clock. */
-const programs = new Set(['admin', 'cli', 'demo', 'trial'])
+/** Programs that a person starts, pages, and the client: they run in no node, and no test moves their clock. */
+const programs = new Set(['admin', 'cli', 'client', 'demo', 'react', 'trial'])
 
 interface Import {
   from: string
@@ -121,6 +135,12 @@ test('the administration page takes types from the server, and no code but names
   expect(new Set(inBundle.map(({ to }) => to))).toEqual(new Set(['audit/actions.ts', 'resources/apps/kinds.ts']))
 })
 
+test('PostgreSQL compares names by fold_name alone, which is the same in each locale', () => {
+  const comparing = readSources().filter(({ code }) => /\b(?:lower|upper)\(|\bilike\b|citext/i.test(code))
+
+  expect(comparing.map(({ path }) => path)).toEqual([])
+})
+
 test('resources stand in an order, and import only from those before them', () => {
   const between = readImports().filter(({ from, to }) => noun(from) && noun(to) && noun(from) !== noun(to))
 
@@ -142,6 +162,16 @@ test('only postgres/ imports the driver of PostgreSQL', () => {
   const importers = readSources().filter(({ code }) => /from 'postgres'/.test(code))
 
   expect(importers.map(({ path }) => path).filter(path => top(path) !== 'postgres')).toEqual([])
+})
+
+test('what remembers the database is made anew with each history of it: nothing outside of a life is made of it', () => {
+  const lasting = ['main.ts', 'node/life/succession.ts']
+
+  const made = readImports().filter(({ from, isType }) => lasting.includes(from) && !isType)
+
+  const known =
+    /^(?:require-runtime\.ts|config\/|lib\/|node\/life\/|node\/storage\.ts|postgres\/(?:database|unavailable)\.ts)/
+  expect(made.filter(({ to }) => !known.test(to)).map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
 test('what is timed takes the clock', () => {

@@ -24,7 +24,7 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
     rooms: ['resources/directories', 'resources/users'],
     why: 'users are made with their directories',
   },
-  environment: { rooms: ['bytes', 'engine', 'log'], why: 'one row with a column for each of them' },
+  environment: { rooms: ['bytes', 'engine', 'log', 'resources'], why: 'one row with a column for each of them' },
   files: { rooms: ['resources/content', 'resources/files'], why: 'files count their comments, as posts do' },
   members: { rooms: ['engine', 'resources/apps'], why: 'the engine keeps them; an app is made with its members' },
 }
@@ -44,12 +44,12 @@ test('a table is written in one room, but for those that are listed', () => {
 
 /**
  * Each table with the rooms whose SQL inserts into it, updates it or deletes from it. A table whose name is a parameter is
- * not seen: messages, posts and comments, which resources/content writes. Nor are deletes of the removers. Migrations and
- * programs that work on a stopped database (cli) write what they like.
+ * not seen: messages, posts and comments, which resources/content writes. Nor are deletes of the removers. The schema, migrations
+ * and programs that work on a stopped database (cli) write what they like.
  */
 function findWriters(): Map<string, Set<string>> {
   const tables = new Set(
-    globSync('postgres/migrations/*.sql', { cwd: src }).flatMap(path =>
+    globSync('postgres/{schema,migrations}/*.sql', { cwd: src }).flatMap(path =>
       [...read(path).matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, name]) => name!),
     ),
   )

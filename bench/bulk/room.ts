@@ -32,7 +32,7 @@ export async function makeRoom(server: Server, people: Person[]): Promise<FullRo
   return { app: Number(app), author: Number(id) }
 }
 
-/** Fills it as the server would have, with the words of everything; no server may run. */
+/** Fills it as the server would have, with the words of messages; no server may run. */
 export async function fillRoom(
   sql: Sql,
   { app, author }: FullRoom,
@@ -52,9 +52,9 @@ export async function fillRoom(
     say(`  messages: ${to.toLocaleString('en')} of ${messages.toLocaleString('en')}`)
   }
   await sql`
-    insert into blocks (app_id, first_id, made_at)
-    select ${app}, id, created_at from (
-      select id, created_at, row_number() over (order by id) as number from messages where app_id = ${app}
+    insert into blocks (app_id, first_id)
+    select ${app}, id from (
+      select id, row_number() over (order by id) as number from messages where app_id = ${app}
     ) m where number % 1000 = 1`
   await sql`
     update apps set item_count = ${messages}, made_count = ${messages}, rev = last.id, head_rev = last.id,
@@ -69,8 +69,7 @@ export async function fillRoom(
     await tell(sql, { app, author, from, to, ofAuthor })
     say(`  notifications: ${to.toLocaleString('en')} of ${notifications.toLocaleString('en')}`)
   }
-  await sql`update notification_terms_cursor set id = c.id, next_id = c.id, next_xid = null
-    from (select max(id) as id from notifications) c`
+  await sql`update followed_position set trimmed_id = (select max(id) from notifications)`
 }
 
 /** The first ones tell the author, the others in turn all who are in the room; each of another message. */
@@ -86,20 +85,15 @@ async function tell(
       select id, text, ${from}::int + row_number() over (order by id) - 1 as i from (
         select id, text from messages where app_id = ${app} order by app_id, id offset ${from - 1} limit ${to - from + 1}
       ) m
-    ), made as (
-      insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
-        created_at, changed_id, change)
-      select id, user_id, ${app}, 'mention', 'message_created', array[${author}::bigint],
-        '**{0}** mentioned you in a message: "{1}"', array['Somebody', text], 'message', link, now(), id,
-        'notification_created'
-      from (
-        select nextval('notification_changes') as id, l.id as link, l.text,
-          case when l.i <= ${ofAuthor} then ${author}::bigint else p.user_id end as user_id
-        from linked l join people p on p.place = l.i % p.all
-      ) n
-      returning id, link_id, template, args
     )
-    insert into notification_terms (id, link_id, terms)
-    select id, link_id, name_terms(regexp_replace(template, '[{][0-9][}]', ' ', 'g') || ' ' || array_to_string(args, ' '))
-    from made`
+    insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
+      created_at, changed_id, change)
+    select id, user_id, ${app}, 'mention', 'message_created', array[${author}::bigint],
+      '**{0}** mentioned you in a message: "{1}"', array['Somebody', text], 'message', link, now(), id,
+      'notification_created'
+    from (
+      select nextval('notification_changes') as id, l.id as link, l.text,
+        case when l.i <= ${ofAuthor} then ${author}::bigint else p.user_id end as user_id
+      from linked l join people p on p.place = l.i % p.all
+    ) n`
 }

@@ -42,13 +42,11 @@ export function toTasks({ server, sql, room, loud, busiest }: TaskParts): Task[]
     void (await server.call(method, path, undefined, token))
   const none = (select: () => Promise<object[]>) => () => until(async () => (await select()).length === 0)
   const mark = call('PUT', '/api/notifications/mark', busiest.token)
-  const audited = none(() => sql`select from notification_audits where app_id = ${loud} limit 1`)
-  const marked = none(() => sql`select from notification_marks limit 1`)
   const forgotten = none(() => sql`select from notifications where user_id = ${author} limit 1`)
   const gone = none(() => sql`select from apps where id = ${app}`)
   return [
     { name: 'nothing', ask: () => delay(aloneMs), answerMs: null, waitMs: 50 },
-    { name: 'all notifications are marked as read', ask: mark, follow: marked, answerMs: 300, waitMs: 50 },
+    { name: 'all notifications are marked as read', ask: mark, answerMs: 300, waitMs: 50 },
     { name: 'they are marked again', ask: mark, answerMs: 300, waitMs: 50 },
     {
       name: 'the author of a tenth of all messages is deleted',
@@ -60,14 +58,12 @@ export function toTasks({ server, sql, room, loud, busiest }: TaskParts): Task[]
     {
       name: 'the largest room goes to the trash',
       ask: call('POST', `/api/apps/${loud}/trash`),
-      follow: audited,
       answerMs: 1_000,
       waitMs: 100,
     },
     {
       name: 'it is taken out again',
       ask: call('POST', `/api/apps/${loud}/restore`),
-      follow: audited,
       answerMs: 1_000,
       waitMs: 100,
     },

@@ -83,17 +83,14 @@ export function appSteps({ apps, crowd }: Size, layout: Layout, made: Expression
       tables: [],
       count: 1,
       sql: () => `
-        insert into blocks (app_id, parent_id, first_id, made_at, trashed_count, edited_count, edited_trashed_count)
-        select app_id, parent_id, min(id), min(created_at), count(*) filter (where trashed_at is not null),
-          count(*) filter (where updated_at is not null),
-          count(*) filter (where updated_at is not null and trashed_at is not null)
+        insert into blocks (app_id, parent_id, first_id, trashed_count)
+        select app_id, parent_id, min(id), count(*) filter (where trashed_at is not null)
         from (
-          select app_id, coalesce(parent_id, 0) as parent_id, id, created_at, updated_at, trashed_at,
+          select app_id, coalesce(parent_id, 0) as parent_id, id, trashed_at,
             (row_number() over (partition by app_id, coalesce(parent_id, 0) order by id) - 1) / ${blockSize} as block
           from ${table} where parent_type is distinct from 'message'
         ) i
-        group by app_id, parent_id, block;
-        ${table === 'files' ? '' : editBlocksOf(table)}`,
+        group by app_id, parent_id, block`,
     })),
     {
       name: 'totals of comments',
@@ -110,16 +107,4 @@ export function appSteps({ apps, crowd }: Size, layout: Layout, made: Expression
           setval('blobs_id_seq', (select max(id) from blobs))`,
     },
   ]
-}
-
-function editBlocksOf(table: string): string {
-  return `
-    insert into edit_blocks (app_id, parent_id, first_at, last_at, made_count, item_count, trashed_count)
-    select app_id, parent_id, min(updated_at), max(updated_at), count(*), count(*), count(*) filter (where trashed_at is not null)
-    from (
-      select app_id, coalesce(parent_id, 0) as parent_id, updated_at, trashed_at,
-        (row_number() over (partition by app_id, coalesce(parent_id, 0) order by updated_at, id) - 1) / ${blockSize} as block
-      from ${table} where updated_at is not null
-    ) e
-    group by app_id, parent_id, block`
 }

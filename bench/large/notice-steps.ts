@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Expressions, Layout } from './layout.ts'
 import type { Size } from './size.ts'
 import type { Step } from './step.ts'
@@ -26,16 +25,12 @@ const kinds = [
 /** Days over which notifications were made: before they grow old enough to be removed. */
 const days = 60
 
-/** How what is hidden is marked where it was not before. */
-const migrations = new URL('../../src/postgres/migrations/', import.meta.url)
-
-/** Notifications with their words, and deliveries of webhooks. */
+/** Notifications, and deliveries of webhooks. */
 export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step[] {
   const { notifications, busiest, deliveries } = size
   const { memberOf, isBusiest, idOf, hash } = made
   const perBusiest = notifications / busiest
   const age = (id: string) => `now() - (1 - ${id} / ${notifications}.0) * interval '${days} days'`
-  const linkAt = (n: number) => Math.round(layout.firstId + (layout.lastId - layout.firstId) * (n / notifications))
   const columns = `id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id, parent_type,
     parent_id, is_unread, created_at, changed_id, change, from_id`
 
@@ -96,26 +91,7 @@ export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step
         from apps where id <= ${layout.chats} and last_id is not null and last_by <> ${memberOf('id', 'id % 20')}
           and head_at > now() - interval '${days} days';
         select setval('notification_changes', (select max(id) from notifications));
-        update notification_terms_cursor
-        set id = (select max(id) from notifications), next_id = (select max(id) from notifications), next_xid = null`,
-    },
-    {
-      name: 'which of them are hidden',
-      tables: [],
-      count: 1,
-      sql: () => readFileSync(new URL('0031_mark_hidden.sql', migrations), 'utf8'),
-    },
-    {
-      name: 'words of notifications',
-      tables: ['notification_terms'],
-      count: notifications,
-      // By what they are about: all that say the same of the same have one row.
-      sql: (from, to) => `
-        insert into notification_terms (id, link_id, terms)
-        select min(id), link_id, name_terms(regexp_replace(template, '[{][0-9][}]', ' ', 'g') || ' ' || array_to_string(args, ' '))
-        from notifications
-        where coalesce(link_id, ${layout.firstId}) >= ${linkAt(from - 1)} and coalesce(link_id, ${layout.firstId}) < ${linkAt(to)}
-        group by link_id, template, args, case when link_id is null then id end`,
+        update followed_position set trimmed_id = (select max(id) from notifications)`,
     },
     {
       name: 'deliveries',

@@ -13,7 +13,10 @@ export interface Size {
   comments: number
   files: number
   notifications: number
-  /** Of them those of the busiest person, who is in a tenth of the apps; the newest fifth of these is unread. */
+  /**
+   * Of them those of the busiest person, who is in a tenth of the apps: at most as many as a user keeps. The newest fifth of
+   * these is unread.
+   */
   busiest: number
   deliveries: number
   /** What of content, users and apps is in the trash, in thousandths. */
@@ -31,7 +34,7 @@ const large: Size = {
   comments: 2_000_000,
   files: 500_000,
   notifications: 5_000_000,
-  busiest: 200_000,
+  busiest: 2_000,
   deliveries: 100_000,
   trashed: 10,
 }
@@ -48,7 +51,7 @@ const small: Size = {
   comments: 20_000,
   files: 5_000,
   notifications: 50_000,
-  busiest: 5_000,
+  busiest: 2_000,
   deliveries: 1_000,
   trashed: 10,
 }

@@ -12,6 +12,8 @@ export interface Listener {
   token: string | null
   /** What it says when it is let in, and a text in the frame that tells it is done. Null: nothing, and it is done. */
   hello: { say: string; until: string } | null
+  /** A frame that is answered at once. */
+  ping?: { hears: string; says: string }
 }
 
 /** Connections being opened at once: more would fill the server's queue of new connections. */
@@ -25,7 +27,8 @@ export async function openListeners(
   const open: WebSocketConnection[] = []
   const openOne = (index: number) =>
     new Promise<void>((resolve, reject) => {
-      const { token, hello } = listeners[index]!
+      const { token, hello, ping } = listeners[index]!
+      const pinged = ping && Buffer.from(ping.hears)
       const until = hello === null ? null : Buffer.from(hello.until)
       let isDone = false
       const done = () => {
@@ -37,7 +40,8 @@ export async function openListeners(
         {
           opened: () => (hello === null ? done() : connection.say(hello.say)),
           heard(frame) {
-            if (isDone) hear(index, frame)
+            if (pinged?.equals(frame)) connection.say(ping!.says)
+            else if (isDone) hear(index, frame)
             else if (frame.includes(until!)) done()
           },
           lost: error => reject(error ?? new Error(`WebSocket ${index} of ${listeners.length} was closed`)),

@@ -1,6 +1,7 @@
 import { endWithParent } from '../apart.ts'
 import { runBroadcast, type BroadcastJob, type BroadcastResult } from './broadcast.ts'
 import { runExchange, type ExchangeJob } from './exchange.ts'
+import { runFlood, type FloodJob, type Flooded } from './flood.ts'
 import { openListeners, type Listening } from './listeners.ts'
 import { runPaced, type PacedJob } from './paced.ts'
 import type { Notice, Notify, Progress, Recorded } from './recorder.ts'
@@ -10,12 +11,16 @@ export interface HoldJob extends Listening {
   kind: 'hold'
 }
 
-export type Job = ExchangeJob | PacedJob | BroadcastJob | HoldJob
+/** Jobs that go on until they are released. */
+export type LastingJob = HoldJob | FloodJob
+export type Job = ExchangeJob | PacedJob | BroadcastJob | LastingJob
 export type Result<Kind extends Job> = Kind extends ExchangeJob | PacedJob
   ? Recorded
   : Kind extends BroadcastJob
     ? BroadcastResult
-    : null
+    : Kind extends FloodJob
+      ? Flooded
+      : null
 
 export type FromLoad = { notice: Notice | Progress } | { result: unknown } | { error: string }
 export type ToLoad = { job: Job } | { release: true }
@@ -40,6 +45,7 @@ async function run(job: Job, notify: Notify, released: Promise<void>): Promise<u
   if (job.kind === 'exchange') return runExchange(job, notify)
   if (job.kind === 'paced') return runPaced(job, notify)
   if (job.kind === 'broadcast') return runBroadcast(job, notify)
+  if (job.kind === 'flood') return runFlood(job, () => notify('started'), released)
   const connections = await openListeners(job, () => {})
   notify('started')
   await released

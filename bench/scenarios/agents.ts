@@ -53,13 +53,13 @@ export const agents: Scenario = {
       let bytes = 0
       for (let round = 0; round < stage.rounds; round++) {
         measurements.push(await write(stage, without))
-        const before = await settledBytes(stage)
+        const before = await settledBytes(stage.parley, stage.isTrial)
         provider.hold(true)
         await Promise.all([ask(stage, chats), provider.opened(runs)])
         // What follows from the questions themselves comes as late as their notifications.
         await delay(stage.isTrial ? 0 : quietMs)
         measurements.push(await write(stage, during))
-        const taken = (await settledBytes(stage)) - before
+        const taken = (await settledBytes(stage.parley, stage.isTrial)) - before
         // The heap keeps what it has grown by: the first round takes the most.
         bytes = Math.max(bytes, taken)
         provider.hold(false)

@@ -1,5 +1,7 @@
 import { cpuTarget, ratioOf, type Target } from '../figures.ts'
-import { measureExchange, measureUntilDone } from '../measure.ts'
+import { measureExchange, measurePeer, measureUntilDone } from '../measure.ts'
+import { compare, peerLabel } from '../peers/comparison.ts'
+import { Peer } from '../peers/peer.ts'
 import { insert, Pgbench, pgbenchName } from '../pgbench.ts'
 import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Outcome, Scenario } from '../stage.ts'
@@ -7,6 +9,7 @@ import { smallRooms, toSends } from '../traffic.ts'
 
 const label = 'Parley, one sender'
 const described = { label, subject: 'parley', unit: 'sends' } as const
+const peerDescribed = { label: peerLabel('one sender'), subject: 'peer', unit: 'sends' } as const
 
 /**
  * How long does a message take that nobody else is sending beside? Most servers live like that. What counts is the time
@@ -17,6 +20,7 @@ export const alone: Scenario = {
   question: 'How long does one sender wait for each of their messages, and what does it cost?',
   figure: 'time until a message is acknowledged, beside a single-row insert by pgbench with one client',
   needs: { rooms: smallRooms },
+  comparesPeers: true,
 
   async run(stage) {
     const pgbench = await Pgbench.find(stage.parley)
@@ -24,13 +28,19 @@ export const alone: Scenario = {
       const { measurement } = await measureUntilDone(stage, described, { connections: toLoad(stage) })
       return measurement
     }
-    const measurements = await measureRounds(stage, () => [() => insert(stage, pgbench, 1), send])
+    const peer = await Peer.start(stage)
+    const sendThere = () =>
+      peer && peer.measure(stage, there => measurePeer(there, peerDescribed, { connections: toLoad(there) }))
+    const steps = [() => insert(stage, pgbench, 1), sendThere, send]
+    const measurements = await measureRounds(stage, () => steps).finally(() => peer?.stop())
     pgbench?.stop()
+    const comparisons = peer === null ? [] : [compare(measurements, label, peerDescribed.label, { isUntilDone: true })]
     const cost = cpuTarget(measurements, label, 'messages of one sender, all done', 0.6)
-    if (pgbench === null) return { measurements, targets: [cost], notes: ['pgbench is not installed.'] }
+    if (pgbench === null) return { measurements, targets: [cost], comparisons, notes: ['pgbench is not installed.'] }
     const value = ratioOf(measurements, label, pgbenchName(1), 'p50Ms')
     const wait: Target = { name: 'p50 ÷ pgbench with one client', value, bound: 'at most', limit: 3.5, unit: '×' }
-    return { measurements, targets: [wait, cost], notes: ['Sends a second are with what they leave to be done.'] }
+    const notes = ['Sends a second are with what they leave to be done.']
+    return { measurements, targets: [wait, cost], comparisons, notes }
   },
 
   async runElsewhere(stage): Promise<Outcome> {

@@ -1,12 +1,15 @@
 import { Bare } from '../bare.ts'
-import { fill, hall, listeners, native, perSecond, toJob, toListeners, toTiming } from '../crowd.ts'
+import { fill, hall, listeners, native, perSecond, socketIo, toJob, toListeners, toTiming } from '../crowd.ts'
 import { ratioOf, type Measurement, type Target } from '../figures.ts'
 import type { BroadcastJob, BroadcastResult } from '../load/broadcast.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureBroadcast } from '../measure.ts'
+import { compare, peerLabel } from '../peers/comparison.ts'
+import { Peer } from '../peers/peer.ts'
 import type { AnyStage, Scenario, Stage } from '../stage.ts'
 
 const parley = `Parley, ${listeners} listeners`
+const peerName = peerLabel(`${listeners} listeners`)
 const bareName = `bare uWebSockets.js, ${listeners} listeners`
 
 /**
@@ -18,33 +21,38 @@ export const fanOut: Scenario = {
   question: 'How soon do 1,000 people in a room see a message, and does anybody miss one?',
   figure: 'time from sending to hearing, beside uWebSockets.js publishing the same bytes',
   needs: { hall },
+  comparesPeers: true,
 
   async run(stage) {
     const measurements: Measurement[] = []
     const results: BroadcastResult[] = []
     const bare = await Bare.start()
+    const peer = await Peer.start(stage)
     try {
       // The first message shows what the bare server has to send.
       const { result: first } = await broadcast({ ...stage, seconds: Math.min(stage.seconds, 1) })
       // Twice as many rounds of half the time: one commit that waits for the disk decides the p99 of its round.
       for (let round = 0; round < stage.rounds * 2; round++) {
         const steps = [() => broadcast(stage), () => broadcastBare(stage, bare, first.sample)]
+        if (peer !== null) steps.splice(1, 0, () => peer.measure(stage, broadcastThere))
         for (const step of round % 2 === 0 ? steps : steps.reverse()) {
           const { measurement, result } = await step()
           measurements.push(measurement)
-          if (measurement.subject === 'parley') results.push(result)
+          if (measurement.subject !== 'baseline') results.push(result)
           stage.say(`${measurement.label}: p99 ${measurement.p99Ms?.toFixed(1)} ms, ${result.missing} missing`)
         }
       }
     } finally {
       bare.stop()
+      await peer?.stop()
     }
     const value = ratioOf(measurements, parley, bareName, 'p99Ms')
     const targets: Target[] = [
       { name: 'p99 ÷ bare uWebSockets.js', value, bound: 'at most', limit: 1.5, unit: '×' },
       lossTarget(results),
     ]
-    return { measurements, targets, notes: [note] }
+    const comparisons = peer === null ? [] : [compare(measurements, parley, peerName)]
+    return { measurements, targets, comparisons, notes: [note] }
   },
 
   async runElsewhere(stage) {
@@ -64,6 +72,11 @@ const note = `${perSecond} messages a second; latencies end when the listener ha
 function lossTarget(results: BroadcastResult[]): Target {
   const lost = results.reduce((sum, { missing, broken }) => sum + missing + broken, 0)
   return { name: 'deliveries lost', value: lost, bound: 'at most', limit: 0, unit: '' }
+}
+
+function broadcastThere(stage: AnyStage) {
+  const job = toJob(stage.rooms.hall![0]!, socketIo, stage)
+  return measureBroadcast(stage, { label: peerName, subject: 'peer', unit: 'deliveries' }, job)
 }
 
 function broadcast(stage: AnyStage) {

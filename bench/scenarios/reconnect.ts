@@ -1,6 +1,6 @@
 import { cpuTarget } from '../figures.ts'
 import type { Listener } from '../load/listeners.ts'
-import { native } from '../crowd.ts'
+import { native, toListener } from '../crowd.ts'
 import { measureOpening } from '../measure.ts'
 import { measureRounds } from '../rounds.ts'
 import type { Scenario } from '../stage.ts'
@@ -21,7 +21,7 @@ export const reconnect: Scenario = {
     // One of each room after the other, so that those of a room do not come together.
     const rooms = stage.rooms.crowd!
     const listeners: Listener[] = rooms[0]!.members.flatMap((_, at) =>
-      rooms.map(({ app, members }) => ({ token: members[at]!.token, hello: native.hello(app) })),
+      rooms.map(({ app, members }) => toListener(native, app, members[at]!.token)),
     )
     const described = { label, subject: 'parley', unit: 'sessions' } as const
     const comeBack = async () => {

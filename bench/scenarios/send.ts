@@ -1,6 +1,8 @@
 import { untilNothingWaits } from '../drain.ts'
 import { cpuTarget, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
-import { measureExchange, measureUntilDone } from '../measure.ts'
+import { measureExchange, measurePeer, measureUntilDone } from '../measure.ts'
+import { compare, peerLabel } from '../peers/comparison.ts'
+import { Peer } from '../peers/peer.ts'
 import { insert, Pgbench } from '../pgbench.ts'
 import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Outcome, Scenario } from '../stage.ts'
@@ -8,6 +10,8 @@ import { smallRooms, toSends } from '../traffic.ts'
 
 const parley = (connections: number) => `Parley, ${connections} connections`
 const done = (connections: number) => `${parley(connections)}, all done`
+const made = (connections: number) => peerLabel(`${connections} connections`)
+const madeDone = (connections: number) => `${made(connections)}, all done`
 
 /**
  * How many messages a second can people send, each acknowledged after it is on disk? What counts is the throughput
@@ -19,6 +23,7 @@ export const send: Scenario = {
   figure: 'acknowledged sends a second, beside single-row inserts by pgbench in the same database',
   needs: { rooms: smallRooms },
   takesRate: true,
+  comparesPeers: true,
 
   async run(stage) {
     if (stage.rate !== null) return sendElsewhere(stage)
@@ -26,10 +31,15 @@ export const send: Scenario = {
     const rounds = stage.isTrial ? 1 : stage.rounds * 2
     const brief = { ...stage, rounds, seconds: stage.seconds / 2 }
     const pgbench = await Pgbench.find(stage.parley)
+    const peer = await Peer.start(stage)
+    const sendThere = (connections: number, label: string) =>
+      peer && peer.measure(brief, there => measurePeer(there, toPeer(label), toLoad(there, connections)))
     const steps = [
       () => insert(brief, pgbench, 1),
+      () => sendThere(64, made(64)),
       () => sendOver(brief, 64),
       () => insert(brief, pgbench, 16),
+      () => sendThere(256, made(256)),
       () => sendOver(brief, 256),
       () => insert(brief, pgbench, 64),
     ]
@@ -40,22 +50,27 @@ export const send: Scenario = {
       return measurement
     })
     const measurements = await measureRounds(brief, () => apart)
-    pgbench?.stop()
     // What they cost in the end. Once: it is the steadiest figure here, and what follows may take a while.
     for (const connections of [64, 256]) {
       const described = { label: done(connections), subject: 'parley', unit: 'sends' } as const
-      const { measurement } = await measureUntilDone(brief, described, {
-        connections: toSends(stage.rooms.rooms!, connections),
-      })
+      const { measurement } = await measureUntilDone(brief, described, toLoad(stage, connections))
       measurements.push(measurement)
+      const there = await sendThere(connections, madeDone(connections))
+      if (there !== null) measurements.push(there)
     }
+    pgbench?.stop()
+    await peer?.stop()
+    const comparisons = [64, 256].flatMap(connections => [
+      compare(measurements, parley(connections), made(connections)),
+      compare(measurements, done(connections), madeDone(connections), { isUntilDone: true }),
+    ])
     const baseline = pgbench?.version ?? 'pgbench is not installed: there is nothing to compare with.'
     const notes = [
       `${rounds} rounds of ${brief.seconds} s each.`,
       'All done: with what follows from the messages in the background, until nothing is left to do.',
       baseline,
     ]
-    return { measurements, targets: toTargets(measurements), notes }
+    return { measurements, targets: toTargets(measurements), comparisons: peer === null ? [] : comparisons, notes }
   },
 
   runElsewhere: sendElsewhere,
@@ -69,8 +84,12 @@ async function sendElsewhere(stage: AnyStage): Promise<Outcome> {
 
 function sendOver(stage: AnyStage, connections: number): Promise<Measurement> {
   const described = { label: parley(connections), subject: 'parley', unit: 'sends' } as const
-  return measureExchange(stage, described, { connections: toSends(stage.rooms.rooms!, connections) })
+  return measureExchange(stage, described, toLoad(stage, connections))
 }
+
+const toPeer = (label: string) => ({ label, subject: 'peer', unit: 'sends' }) as const
+
+const toLoad = ({ rooms }: AnyStage, connections: number) => ({ connections: toSends(rooms.rooms!, connections) })
 
 function sendAt(stage: AnyStage): Promise<Measurement> {
   const described = { label: `Parley, at ${stage.rate}/s`, subject: 'parley', unit: 'sends' } as const

@@ -4,7 +4,7 @@ import { median, type Measurement, type Target } from '../figures.ts'
 import { measureParts, measureUntilDone } from '../measure.ts'
 import type { Scenario, Stage } from '../stage.ts'
 import { smallRooms, toCompany, toReaders, toSends } from '../traffic.ts'
-import { databaseBytes, toMeasurement } from './steady.ts'
+import { toMeasurement } from './steady.ts'
 
 /** The first and the last of these are compared. */
 const slices = 3
@@ -90,7 +90,7 @@ async function look({ parley }: Stage): Promise<Look> {
   return {
     lagP99Ms: readGauge(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
     deadRows: Number(row!.dead),
-    diskBytes: await databaseBytes(parley.sql),
+    diskBytes: await parley.databaseBytes(),
   }
 }
 

@@ -1,14 +1,20 @@
-import type { Sql } from 'postgres'
-import type { Measurement, Target } from '../figures.ts'
-import { measureParts, measureUntilDone, toCosts, toPercentiles, type Part } from '../measure.ts'
+import { figureOf, medians, type Measurement, type Target } from '../figures.ts'
+import { socketIo, type Protocol } from '../crowd.ts'
+import { measureParts, measurePeer, measureUntilDone, toCosts, toPercentiles, type Part } from '../measure.ts'
+import { compare, peerLabel } from '../peers/comparison.ts'
+import { Peer } from '../peers/peer.ts'
+import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Scenario } from '../stage.ts'
 import { smallRooms, toCompany, toReaders } from '../traffic.ts'
 
 const usualRate = 200
 const slices = 3
 const listenersOfRoom = 4
+const toRate = (rate: number | null) => `${rate ?? usualRate} messages a second`
 const described = (rate: number | null) =>
-  ({ label: `Parley, ${rate ?? usualRate} messages a second`, subject: 'parley', unit: 'messages' }) as const
+  ({ label: `Parley, ${toRate(rate)}`, subject: 'parley', unit: 'messages' }) as const
+const peerDescribed = (rate: number | null) =>
+  ({ label: peerLabel(toRate(rate)), subject: 'peer', unit: 'messages' }) as const
 
 /**
  * Does a server that works steadily stay as it is? 200 messages a second are what a small company writes. What counts
@@ -23,28 +29,43 @@ export const steady: Scenario = {
   seconds: 180,
   rounds: 1,
   takesRate: true,
+  comparesPeers: true,
 
   async run(stage) {
-    const { sql } = stage.parley
-    const sizeBefore = await databaseBytes(sql)
-    const { measurement, parts, operations } = await measureUntilDone(stage, described(stage.rate), toJob(stage))
-    const diskBytes = ((await databaseBytes(sql)) - sizeBefore) / operations
-    const minutes = parts.map((part, at) => toMeasurement(part, at, stage.seconds / slices))
-    const targets = stage.rate === null ? toTargets(measurement, minutes, diskBytes) : []
-    return { measurements: [measurement, ...minutes], targets }
+    const { label } = described(stage.rate)
+    const peer = await Peer.start(stage)
+    const minutes: Measurement[] = []
+    const write = async () => {
+      const { measurement, parts } = await measureUntilDone(stage, described(stage.rate), toJob(stage))
+      minutes.push(...parts.map((part, at) => toMeasurement(part, at, stage.seconds / slices)))
+      return measurement
+    }
+    const writeThere = () =>
+      peer && peer.measure(stage, there => measurePeer(there, peerDescribed(stage.rate), toJob(there, socketIo)))
+    const all = await measureRounds(stage, () => [write, writeThere]).finally(() => peer?.stop())
+    const measurements = [...all, ...minutes]
+    return {
+      measurements,
+      targets: stage.rate === null ? toTargets(measurements, label, medians(minutes)) : [],
+      comparisons:
+        peer === null ? [] : [compare(measurements, label, peerDescribed(stage.rate).label, { isUntilDone: true })],
+    }
   },
 
   async runElsewhere(stage) {
     const { measurement, parts } = await measureParts(stage, described(stage.rate), toJob(stage))
     const minutes = parts.map((part, at) => toMeasurement(part, at, stage.seconds / slices))
-    return { measurements: [measurement, ...minutes], targets: stage.rate === null ? [waitTarget(measurement)] : [] }
+    return {
+      measurements: [measurement, ...minutes],
+      targets: stage.rate === null ? [waitTarget(measurement.p99Ms!)] : [],
+    }
   },
 }
 
-function toJob({ server, rooms, rate, seconds }: AnyStage) {
+function toJob({ server, rooms, rate, seconds }: AnyStage, protocol?: Protocol) {
   return {
     connections: toCompany(rooms.rooms!),
-    readers: toReaders(server, rooms.rooms!, listenersOfRoom, { areReading: false }),
+    readers: toReaders(server, rooms.rooms!, listenersOfRoom, { areReading: false, ...(protocol && { protocol }) }),
     perSecond: rate ?? usualRate,
     sliceSeconds: seconds / slices,
   }
@@ -62,12 +83,12 @@ export function toMeasurement({ latencies, usage, rssBytes }: Part, at: number, 
   }
 }
 
-function toTargets(all: Measurement, minutes: Measurement[], diskBytes: number): Target[] {
+function toTargets(all: Measurement[], label: string, minutes: Measurement[]): Target[] {
   const costs = minutes.map(({ serverCpu, databaseCpu }) => serverCpu! + databaseCpu!)
   const memory = minutes.map(({ rssMiB }) => rssMiB!)
   return [
     { name: 'CPU of 1,000 in the dearest minute', value: Math.max(...costs), bound: 'at most', limit: 0.9, unit: 's' },
-    waitTarget(all),
+    waitTarget(figureOf(all, label, 'p99Ms')),
     { name: 'memory', value: Math.max(...memory), bound: 'at most', limit: 350, unit: 'MiB' },
     // The heap takes its shape in the first minute.
     {
@@ -77,16 +98,16 @@ function toTargets(all: Measurement, minutes: Measurement[], diskBytes: number):
       limit: 1.1,
       unit: '×',
     },
-    { name: 'disk of a message, all done', value: diskBytes, bound: 'at most', limit: 1024, unit: 'bytes' },
+    {
+      name: 'disk of a message, all done',
+      value: figureOf(all, label, 'diskBytes'),
+      bound: 'at most',
+      limit: 1024,
+      unit: 'bytes',
+    },
   ]
 }
 
-function waitTarget({ p99Ms }: Measurement): Target {
-  return { name: 'p99 of the acknowledgement', value: p99Ms!, bound: 'at most', limit: 8, unit: 'ms' }
-}
-
-/** What tables and indexes take on the disk. */
-export async function databaseBytes(sql: Sql): Promise<number> {
-  const [row] = await sql<{ bytes: string }[]>`select pg_database_size(current_database()) as bytes`
-  return Number(row!.bytes)
+function waitTarget(value: number): Target {
+  return { name: 'p99 of the acknowledgement', value, bound: 'at most', limit: 8, unit: 'ms' }
 }

@@ -117,7 +117,6 @@ export const texts = {
     noTls:
       'This page is served over plain HTTP, where keys and sessions can be intercepted. Use TLS, here or in a proxy.',
     openMetrics: 'Anyone who can reach the port can read /metrics: METRICS_TOKEN is not set.',
-    noSecretKeys: 'Webhook secrets and agent headers are stored unencrypted: SECRET_KEYS is not set.',
     firstKey: (name: string) =>
       `The initial key “${isolated(name)}” is still in use. Create a key for each purpose, then revoke it.`,
     diskFull: (host: string, free: string) => `The disk of ${host} is nearly full: ${free} left.`,
@@ -449,7 +448,10 @@ export const texts = {
     retries: 'Retries',
     retriesHint: 'Further attempts after a failure, each after a longer wait: 0 to 12.',
     queued: 'Deliveries queued',
-    failures: 'Failures in 24 hours',
+    failures: 'Given up in 24 hours',
+    lastAttempt: 'Last attempt',
+    lastError: 'Its error',
+    nextAttempt: 'Next attempt',
     lastSuccess: 'Last success',
     oldestQueued: 'Oldest in the queue',
     disabledReason: 'Reason for disabling',
@@ -480,11 +482,12 @@ export const texts = {
   deliveries: {
     title: 'Deliveries',
     one: 'Delivery',
-    hint: 'What webhooks were sent and what they answered, newest first.',
+    hint: 'What webhooks were sent and what they answered: first what is attempted again, then newest first.',
     action: 'Action',
     status: 'Status',
-    attempted: 'Success or failure',
+    attempted: 'Attempted',
     statuses: { success: 'Success', failure: 'Failure', queued: 'Queued' },
+    retried: 'Retrying',
     code: 'Response',
     duration: 'Duration',
     attempts: 'Attempts',
@@ -502,7 +505,7 @@ export const texts = {
     pinged: (code: number) => `The test succeeded with status ${code}.`,
     notPinged: (code: number | undefined) =>
       code === undefined ? 'The test failed: no response.' : `The test failed with status ${code}.`,
-    empty: 'No deliveries yet.',
+    empty: 'No deliveries were attempted yet.',
   },
   storage: {
     title: 'Storage',
@@ -589,7 +592,7 @@ export const texts = {
     targetType: 'Target type',
     targetId: 'Target id',
     actor: 'Actor',
-    actors: { key: 'API key', server: 'Server', nobody: 'Unknown' },
+    actors: { key: 'API key', server: 'Server', user: 'Through a client', nobody: 'Unknown' },
     keyId: 'Key id',
     address: 'IP address',
     at: 'Time',

@@ -5,4 +5,6 @@
 export interface IdempotencyKey {
   key: Buffer
   request: Buffer
+  /** The key as the client sent it; absent where this server has made it for a request of its own. */
+  sent?: string
 }

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** How a response writes numbers: as strings, the API's default, or as JSON numbers for clients that ask for them. */
 export type Scalars = 'string' | 'number'
 
@@ -14,8 +16,8 @@ export class Json {
 export class Encoded {
   readonly bytes: Uint8Array
 
-  constructor(text: string) {
-    this.bytes = Buffer.from(text)
+  constructor(written: string | Uint8Array) {
+    this.bytes = typeof written === 'string' ? Buffer.from(written) : written
   }
 }
 
@@ -77,6 +79,61 @@ export function verbatim(value: unknown): Json | null {
 export function writeJson(value: unknown, scalars: Scalars): string {
   // An empty array is left out of an object; as the whole value it is still an array.
   return write(value, scalars === 'string') ?? (Array.isArray(value) ? '[]' : 'null')
+}
+
+/** A longer text is written in portions of about this length: writing one takes some milliseconds. */
+const portionLength = 64 * 1024
+
+/**
+ * As `writeJson`, for a whole answer. A long list of long items is written in portions, between which the event loop has
+ * turns for other work: then the bytes are promised.
+ */
+export function writeAnswer(value: unknown, scalars: Scalars): string | Promise<Uint8Array> {
+  if (!isPlain(value)) return writeJson(value, scalars)
+  const portions = writePortions(value, scalars === 'string')
+  const first = portions.next()
+  return first.done === true ? first.value : gather(portions, first.value)
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+async function gather(portions: Generator<string, string>, first: string): Promise<Uint8Array> {
+  const pieces = [Buffer.from(first)]
+  for (;;) {
+    await nextTurn()
+    const { done, value } = portions.next()
+    pieces.push(Buffer.from(value))
+    if (done === true) return Buffer.concat(pieces)
+  }
+}
+
+/** The text of an object, in pieces that end between the items of its lists. */
+function* writePortions(value: object, quoted: boolean): Generator<string, string> {
+  let text = '{'
+  let isFirst = true
+  for (const key in value) {
+    const member = (value as Record<string, unknown>)[key]
+    const label = isFirst ? labelOf(key).first : labelOf(key).next
+    if (Array.isArray(member) && member.length > 0) {
+      text += `${label}[`
+      for (let i = 0; i < member.length; i++) {
+        if (i > 0) text += ','
+        text += write(member[i], quoted) ?? 'null'
+        if (text.length < portionLength) continue
+        yield text
+        text = ''
+      }
+      text += ']'
+    } else {
+      const written = write(member, quoted)
+      if (written === undefined) continue
+      text += label + written
+    }
+    isFirst = false
+  }
+  return `${text}}`
 }
 
 /** A chain of comparisons, because V8 calls a function for the `typeof` of a `switch`. */

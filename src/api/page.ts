@@ -13,9 +13,17 @@ const whole = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most))
 
+/** The most words of a search: each is looked for by itself. A guess. */
+const wordLimit = 32
+
 /** The query parameters of all lists. An empty value counts as absent. */
 export const Listing = z.object({
-  q: z.string().max(512).optional().describe('Matches items by name'),
+  q: z
+    .string()
+    .max(512)
+    .refine(q => q.trim().split(/\s+/).length <= wordLimit, `must have at most ${wordLimit} words`)
+    .optional()
+    .describe('Matches items by name'),
   tag: z
     .array(z.string())
     .max(50)
@@ -26,9 +34,10 @@ export const Listing = z.object({
   skip: whole(0, Number.MAX_SAFE_INTEGER).optional().describe('Number of items to skip'),
   take: whole(1, 100).optional().describe('Maximum number of items, 1 to 100; default 25'),
   count_only: QueryFlag.optional().describe('true: answer with the count alone'),
+  out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole; default: summaries'),
 })
 
-export const Range = Listing.pick({ skip: true, take: true, count_only: true })
+export const Range = Listing.pick({ skip: true, take: true, count_only: true, out: true })
 
 export interface OrderKey<Field extends string = string> {
   field: Field

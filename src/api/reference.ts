@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { NotFound } from '../lib/errors.ts'
+import { NotFound, Problem } from '../lib/errors.ts'
+import { toName } from '../lib/name.ts'
 import { idForm } from './shape.ts'
 
 /** A reference in a path or body: an id, or a uid or name; the other member is null. */
@@ -16,12 +17,17 @@ export function toReference(text: string): Reference {
 
 /** An id or rev in a path or query. Any other text names nothing: 404. */
 export function toId(text: string): number {
-  if (!idForm.test(text)) throw NotFound()
+  if (!idForm.test(text)) throw noId(text)
   return Number(text)
+}
+
+function noId(text: string): Problem {
+  const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text
+  return new Problem(NotFound.status, NotFound.code, `"${shown}" is not an id: ids are whole numbers.`)
 }
 
 /** A reference in the body of a request: an id as a number or in digits, or a uid or name. */
 export const ReferenceInput = z
-  .union([z.int().nonnegative(), z.string().trim().min(1).max(256)])
+  .union([z.int().nonnegative(), z.string().overwrite(toName).min(1).max(256)])
   .transform(String)
   .meta({ type: ['string', 'integer'] })

@@ -61,5 +61,6 @@ export const auditActions = [
   'file_deleted',
   'session_ended',
   'audit_exported',
+  'tool_called',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

@@ -41,7 +41,7 @@ export function auditAlone(db: Db, by: Principal, at: Date, entry: AuditEntry): 
 function toAuditRow(by: Principal, at: Date, { action, target, before, after }: AuditEntry): NewAuditRow {
   return {
     at,
-    actor_kind: by.kind !== 'key' ? 'nobody' : by.credential === '' ? 'server' : 'key',
+    actor_kind: by.kind !== 'key' ? by.kind : by.credential === '' ? 'server' : 'key',
     credential: by.credential,
     session_id: by.session ?? null,
     ip: by.ip ?? null,

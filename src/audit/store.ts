@@ -5,7 +5,7 @@ import type { Db, Fragment } from '../postgres/sql.ts'
 /** An entry to insert. */
 export interface NewAuditRow {
   at: Date
-  actor_kind: 'key' | 'server' | 'nobody'
+  actor_kind: 'key' | 'server' | 'user' | 'nobody'
   /** The hash of the key in base64; empty without one. */
   credential: string
   session_id: number | null
@@ -99,7 +99,7 @@ function matches(db: Db, filter: AuditFilter): Fragment {
     ${target_type === undefined ? db`` : db`and a.target_type = ${target_type}`}
     ${target_id === undefined ? db`` : db`and a.target_id = ${target_id}`}
     ${ip === undefined ? db`` : db`and a.ip = ${ip}`}
-    ${q === undefined ? db`` : db`and strpos(lower(a.target_name), lower(${q})) > 0`}
+    ${q === undefined ? db`` : db`and strpos(fold_name(a.target_name), fold_name(${q})) > 0`}
     ${since === undefined ? db`` : db`and a.at >= ${since}`}
     ${until === undefined ? db`` : db`and a.at < ${until}`}`
 }

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { SharedLog } from '../log/shared-log.ts'
+import { isHostToken, type HostTokens } from './host-tokens/host-tokens.ts'
 import { systemUser, type Principal } from './principal.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { recordUse } from './key-store.ts'
@@ -8,6 +10,8 @@ import { batchLoads } from '../postgres/batch-loads.ts'
 interface Known {
   principal: Principal
   expiresAt: number
+  /** When it ends by its own words; a token of the host is accepted for a little longer, because clocks differ. */
+  endsAt: number
   /** When its next use is to be recorded, in milliseconds since 1970. */
   recordAt: number
 }
@@ -19,18 +23,31 @@ interface Holder {
   expires_at: Date | null
 }
 
+/** A credential that is valid, or was. Times in milliseconds since 1970. */
+interface Found {
+  kind: 'key' | 'user'
+  user: number
+  signedBy?: string
+  endsAt: number
+  expiresAt: number
+}
+
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
 
 /** How often a node records the use of a key. The API promises a precision of a minute. */
 const recordPeriodMs = 60_000
 
-/** More than the active users of one node; the oldest entries are evicted first. */
+/** More than the active users of one node. */
 const capacity = 100_000
+
+/** The most characters of tokens that are kept as they are: those of hosts have a thousand or more. */
+const tokenCharacters = 32 * 1024 * 1024
 
 /**
  * Maps bearer tokens to principals. Tokens and keys are looked up by their SHA-256, so that timing says nothing about
- * how much of a guess is right; valid ones stay in memory until they expire or are revoked, on any node.
+ * how much of a guess is right; valid ones, and valid tokens of the host, stay in memory until they expire or are revoked, on
+ * any node. The least recently used are evicted first.
  *
  * A repeated token is found by its text, because hashing each time took a twentieth of a send. That leaks nothing: V8
  * compares a guess with a token only where their 32-bit hashes, seeded at random, are equal.
@@ -38,9 +55,15 @@ const capacity = 100_000
 export class Credentials {
   readonly #sql: Sql
   readonly #now: () => Date
-  readonly #known = new Map<string, Known>()
+  /** Null where tokens of a host are not accepted. */
+  readonly #host: HostTokens | null
+  readonly #known = new LRUCache<string, Known>({ max: capacity })
   /** Credentials that were used more than once, by the token itself. */
-  readonly #byToken = new Map<string, Known>()
+  readonly #byToken = new LRUCache<string, Known>({
+    max: capacity,
+    maxSize: tokenCharacters,
+    sizeCalculation: (_, token) => token.length,
+  })
   readonly #seenAt = new Map<number, number>()
   readonly #listeners: RevocationListener[] = []
   /**
@@ -48,9 +71,11 @@ export class Credentials {
    */
   #revocations = 0
 
-  constructor(sql: Sql, sharedLog: SharedLog, now: () => Date) {
+  constructor(sql: Sql, sharedLog: SharedLog, now: () => Date, host: HostTokens | null = null) {
     this.#sql = sql
     this.#now = now
+    this.#host = host
+    host?.onKeysGone(gone => this.#forget(({ signedBy }) => signedBy !== undefined && gone.has(signedBy)))
     sharedLog.listen(event => {
       if (event.type === 'tokens_revoked' || event.type === 'user_trashed' || event.type === 'user_deleted') {
         this.#forget(principal => principal.user === event.entity_id && principal.kind === 'user')
@@ -70,21 +95,22 @@ export class Credentials {
 
   /**
    * The principal of a token: synchronously where it is known, otherwise as a promise. The promise resolves with null
-   * where the token is not valid.
+   * where the token is not valid, and rejects with a refusal that says why where it is one of the host. `addressOf` gives
+   * the client's address.
    */
-  authenticate(token: string): Principal | Promise<Principal | null> {
+  authenticate(token: string, addressOf: () => string): Principal | Promise<Principal | null> {
     let known = this.#byToken.get(token)
     if (known === undefined) {
       const hash = hashOf(token)
       known = this.#known.get(hash)
-      if (known === undefined) return this.#find(token, hash)
+      if (known === undefined) return this.#find(token, hash, addressOf)
       this.#byToken.set(token, known)
     }
     const now = this.#now().getTime()
     if (known.expiresAt > now) return this.#admit(known, now)
     this.#known.delete(known.principal.credential)
     this.#byToken.delete(token)
-    return Promise.resolve(null)
+    return this.#find(token, known.principal.credential, addressOf)
   }
 
   /** User → when this node last got a request with a token of the user, in milliseconds since 1970. */
@@ -97,28 +123,34 @@ export class Credentials {
    * known.
    */
   expiryOf(principal: Principal): number {
-    return this.#known.get(principal.credential)?.expiresAt ?? 0
+    const known = this.#known.peek(principal.credential)
+    if (known === undefined) return 0
+    return known.endsAt > this.#now().getTime() ? known.endsAt : known.expiresAt
   }
 
-  async #find(token: string, hash: string): Promise<Principal | null> {
-    const find = token.startsWith('wys_') ? findKeys : findTokens
-    let found: Holder | undefined
+  async #find(token: string, hash: string, addressOf: () => string): Promise<Principal | null> {
+    const address = this.#host !== null && isHostToken(token) ? addressOf() : null
+    let found: Found | null
     let before: number
     do {
       before = this.#revocations
-      found = (await find(this.#sql, [hash])).get(hash)
+      found = address === null ? await this.#findOwn(token, hash) : await this.#host!.verify(token, address)
     } while (before !== this.#revocations)
     const now = this.#now().getTime()
-    const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
-    if (found === undefined || expiresAt <= now) return null
-    const principal = { kind: found.kind, user: found.user, credential: hash }
-    const known = { principal, expiresAt, recordAt: found.kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
+    if (found === null || found.expiresAt <= now) return null
+    const { kind, user, signedBy, endsAt, expiresAt } = found
+    const principal: Principal = { kind, user, credential: hash, ...(signedBy !== undefined && { signedBy }) }
+    const known = { principal, endsAt, expiresAt, recordAt: kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
     this.#known.set(hash, known)
-    if (this.#known.size > capacity) {
-      this.#known.delete(this.#known.keys().next().value!)
-      this.#byToken.clear()
-    }
     return this.#admit(known, now)
+  }
+
+  async #findOwn(token: string, hash: string): Promise<Found | null> {
+    const find = token.startsWith('wys_') ? findKeys : findTokens
+    const holder = (await find(this.#sql, [hash])).get(hash)
+    if (holder === undefined) return null
+    const expiresAt = holder.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
+    return { ...holder, endsAt: expiresAt, expiresAt }
   }
 
   #admit(known: Known, now: number): Principal {
@@ -137,7 +169,7 @@ export class Credentials {
 
   #forget(isRevoked: (principal: Principal) => boolean): void {
     this.#revocations++
-    for (const [hash, { principal }] of this.#known) if (isRevoked(principal)) this.#known.delete(hash)
+    for (const [hash, { principal }] of [...this.#known]) if (isRevoked(principal)) this.#known.delete(hash)
     this.#byToken.clear()
     for (const listener of this.#listeners) listener(isRevoked)
   }

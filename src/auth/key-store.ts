@@ -48,6 +48,11 @@ export async function keepKey(db: Db, { hash, prefix, name, now }: Omit<NewKeyRo
   return row!
 }
 
+/** Removes a key that was never used, by its hash. */
+export async function removeKey(db: Db, hash: string): Promise<void> {
+  await db`delete from api_keys where hash = decode(${hash}, 'base64')`
+}
+
 export async function hasKeys(db: Db): Promise<boolean> {
   const [row] = await db<{ exists: boolean }[]>`select exists (select from api_keys)`
   return row!.exists
@@ -89,7 +94,7 @@ export function listKeys(db: Db, filter: KeyFilter, page: Page<OrderField>): Pro
     where ${matches(db, filter)}
     ${orderBy(db, page.order, {
       id: 'id',
-      name: 'lower(name)',
+      name: 'fold_name(name)',
       created_at: 'created_at',
       expires_at: 'expires_at',
       last_used_at: 'last_used_at',

@@ -32,17 +32,18 @@ export class LoginThrottle {
 
   /** Runs `attempt` in turn and returns its result; null counts as a failure under each of `keys`. */
   async run<Result>(keys: string[], attempt: () => Promise<Result | null>): Promise<Result | null> {
-    this.#requireRoom(keys)
+    this.requireRoom(keys)
     if (this.#queue.size + this.#queue.pending >= waitingLimit) throw overloaded()
     return this.#queue.add(async () => {
-      this.#requireRoom(keys)
+      this.requireRoom(keys)
       const result = await attempt()
-      if (result === null) for (const key of keys) this.#count(key)
+      if (result === null) this.count(keys)
       return result
     })
   }
 
-  #requireRoom(keys: string[]): void {
+  /** 429 where an attempt under one of `keys` is to be refused. For attempts that are not run here; see `count`. */
+  requireRoom(keys: string[]): void {
     const now = this.#now().getTime()
     for (const key of keys) {
       const failures = this.#recent(key, now)
@@ -51,9 +52,10 @@ export class LoginThrottle {
     }
   }
 
-  #count(key: string): void {
+  /** Counts a failure under each of `keys`. */
+  count(keys: string[]): void {
     const now = this.#now().getTime()
-    this.#failures.set(key, [...this.#recent(key, now), now])
+    for (const key of keys) this.#failures.set(key, [...this.#recent(key, now), now])
   }
 
   #recent(key: string, now: number): number[] {

@@ -16,6 +16,10 @@ export interface User {
   readonly username: string | null
   readonly comment: string | null
   readonly picture_id: number | null
+  /** Where a token of the host said that the picture is. */
+  readonly picture_url: string | null
+  /** When the newest token of the host was issued that changed the profile. */
+  readonly claimed_at: Date | null
   /** The secret that signs links to the picture. */
   readonly secret: string
   readonly metadata: Record<string, unknown> | null
@@ -169,6 +173,8 @@ export const blankProfile = {
   username: null,
   comment: null,
   picture_id: null,
+  picture_url: null,
+  claimed_at: null,
   metadata: null,
   tags: [],
 }
@@ -207,7 +213,7 @@ async function listTrashed(db: Db): Promise<number[]> {
 export function selectUsers(db: Db): Fragment {
   return db`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
-      u.username, u.comment, u.picture_id, u.secret, u.metadata, u.tags, u.is_agent, u.display_name,
+      u.username, u.comment, u.picture_id, u.picture_url, u.claimed_at, u.secret, u.metadata, u.tags, u.is_agent, u.display_name,
       u.created_at, u.updated_at, u.trashed_at,
       coalesce((
         select jsonb_agg(jsonb_build_object('id', d.id, 'name', d.name) order by d.name)

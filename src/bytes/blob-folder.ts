@@ -1,12 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
-import { openDirectory } from '../lib/data-directory.ts'
+import { makePrivate, openDirectory, privateFile } from '../lib/data/directory.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
 
 /** The file that marks a folder of uploads. */
 export const markerName = '.uploads'
+
+/**
+ * The folder of uploads in a data directory, both created where they are missing. StartFault where that fails, or the
+ * folder cannot be written.
+ */
+export function openFolder(dir: string): string {
+  openDirectory(dirname(dir))
+  const folder = openDirectory(dir)
+  makePrivate(folder)
+  return folder
+}
 
 /**
  * Checks that this node keeps uploads in the folder of its database: the marker file holds an id that the database
@@ -14,12 +25,13 @@ export const markerName = '.uploads'
  * the others, unnoticed until they are read.
  */
 export async function requireFolderOfDatabase(sql: Sql, dir: string): Promise<void> {
-  const folder = openDirectory(dir)
+  const folder = openFolder(dir)
   const path = join(folder, markerName)
   let known = await findFolderId(sql)
   // Nodes that start together on a new database take turns.
   if (known === null) known = await sql.begin(tx => claim(tx, path))
   const own = readMarker(path)
+  if (own !== null) makePrivate(path)
   if (own === known) return
   throw new StartFault(
     [
@@ -34,7 +46,7 @@ export async function requireFolderOfDatabase(sql: Sql, dir: string): Promise<vo
 
 /** StartFault where a folder already holds the uploads of a database. */
 export function requireUnusedFolder(dir: string): void {
-  const folder = openDirectory(dir)
+  const folder = openFolder(dir)
   if (readMarker(join(folder, markerName)) === null) return
   throw new StartFault(
     `The folder ${folder} holds the uploads of another database. Move it away, or set DATA_DIR to another directory.`,
@@ -65,7 +77,7 @@ async function claim(tx: Db, path: string): Promise<string> {
 function mark(path: string): string {
   const id = randomUUID()
   const draft = `${path}-${process.pid}`
-  writeFileSync(draft, `${id}\n`)
+  writeFileSync(draft, `${id}\n`, { mode: privateFile })
   renameSync(draft, path)
   return id
 }

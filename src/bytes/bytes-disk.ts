@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { privateFile, privateFolder } from '../lib/data/directory.ts'
 import type { ByteRange, Bytes, Chunks } from './bytes.ts'
 
 /** Bytes in a local folder. Nodes share them only where the folder is on a shared file system. */
@@ -20,8 +21,8 @@ export class DiskBytes implements Bytes {
     const path = this.#toPath(key)
     const draft = join(this.#incoming, randomUUID())
     try {
-      await mkdir(this.#incoming, { recursive: true })
-      await mkdir(dirname(path), { recursive: true })
+      await mkdir(this.#incoming, { recursive: true, mode: privateFolder })
+      await mkdir(dirname(path), { recursive: true, mode: privateFolder })
       await write(draft, source)
       await rename(draft, path)
       await synchronize(dirname(path))
@@ -73,7 +74,7 @@ export class DiskBytes implements Bytes {
 }
 
 async function write(path: string, source: Chunks): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
+  const file = await open(path, 'wx', privateFile)
   try {
     for await (const chunk of source) await file.writeFile(chunk)
     await file.sync()

@@ -26,6 +26,9 @@ interface OpenParts {
 /** Connections of a command, including some of the superuser. */
 const connections = 10
 
+/** How long a command waits for PostgreSQL, in which a restart or a recovery usually ends. A guess. */
+const patienceMs = 30_000
+
 /**
  * Opens the database and the files that a node with this configuration uses. If no node runs, starts the embedded
  * PostgreSQL, which the teardown stops. StartFault where there is no database yet.
@@ -53,6 +56,7 @@ export async function openNew({ config, log, teardown }: OpenParts): Promise<Dep
     url: config.databaseUrl,
     dataDir: config.dataDir,
     connections,
+    patienceMs,
     log,
     teardown,
     onLost: error => log.error({ error }, 'PostgreSQL has ended'),

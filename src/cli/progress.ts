@@ -8,15 +8,25 @@ export class Progress {
   readonly #startedAt = Date.now()
   #shownAt = Date.now()
   #bytes = 0
+  #count = 0
   #hasLine = false
 
   /** Counts further bytes of `what`. */
   add(what: string, bytes: number): void {
     this.#bytes += bytes
+    this.#show(seconds => `${what}: ${toSize(this.#bytes)} in all, ${toSize(this.#bytes / seconds)}/s`)
+  }
+
+  /** Counts further `things` of `what`. */
+  count(what: string, count: number, things: string): void {
+    this.#count += count
+    this.#show(seconds => `${what}: ${this.#count} ${things} in all, ${Math.round(this.#count / seconds)}/s`)
+  }
+
+  #show(toLine: (seconds: number) => string): void {
     if (Date.now() - this.#shownAt < (this.#isTerminal ? terminalMs : logMs)) return
     this.#shownAt = Date.now()
-    const seconds = (Date.now() - this.#startedAt) / 1000
-    const line = `${what}: ${toSize(this.#bytes)} in all, ${toSize(this.#bytes / seconds)}/s`
+    const line = toLine((Date.now() - this.#startedAt) / 1000)
     process.stderr.write(this.#isTerminal ? `\r\x1b[K${line}` : `${line}\n`)
     this.#hasLine = this.#isTerminal
   }

@@ -1,5 +1,6 @@
+import type { Log } from '../lib/log.ts'
 import type { Bus } from './bus.ts'
-import { packMessage, unpackMessage } from './message.ts'
+import { Listeners, packMessage, type ReadMessage } from './message.ts'
 
 /**
  * The bus of a node without Redis: what it publishes, it alone receives, in a later turn of the event loop. A message that
@@ -8,20 +9,21 @@ import { packMessage, unpackMessage } from './message.ts'
 export class LocalBus implements Bus {
   readonly reachesOtherNodes = false
   readonly isConnected = true
-  readonly #listeners = new Map<string, (message: unknown) => void>()
+  readonly #listeners: Listeners
 
-  publish(channel: string, message: object, onUnheard?: () => void): void {
-    if (!this.#listeners.has(channel)) {
-      if (onUnheard !== undefined) setImmediate(onUnheard)
-      return
-    }
-    const bytes = packMessage(message)
-    setImmediate(() => this.#listeners.get(channel)?.(unpackMessage(bytes)))
+  constructor(log: Log) {
+    this.#listeners = new Listeners(log)
   }
 
-  subscribe(channel: string, listener: (message: unknown) => void): () => void {
-    this.#listeners.set(channel, listener)
-    return () => void this.#listeners.delete(channel)
+  publish(channel: string, message: object): void {
+    if (!this.#listeners.has(channel)) return
+    const bytes = packMessage(message)
+    setImmediate(() => this.#listeners.deliver(channel, bytes))
+  }
+
+  subscribe<Message>(channel: string, read: ReadMessage<Message>, listener: (message: Message) => void): () => void {
+    this.#listeners.set(channel, read, listener)
+    return () => this.#listeners.delete(channel)
   }
 
   async close(): Promise<void> {

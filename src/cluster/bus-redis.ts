@@ -3,7 +3,7 @@ import { systemClock as clock, withTimeout } from '../lib/clock.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Bus } from './bus.ts'
-import { packMessage, unpackMessage } from './message.ts'
+import { Listeners, packMessage, type ReadMessage } from './message.ts'
 
 interface RedisBusOptions {
   /** redis:// or rediss://; of a Cluster, any of its nodes. */
@@ -11,6 +11,8 @@ interface RedisBusOptions {
   isCluster: boolean
   /** Names the database: nodes on another one may share the Redis, and have apps with the same ids. */
   deployment: string
+  /** Nodes of another version are not heard: what they send may mean something else here. They find each other's news in the log. */
+  version: string
   log: Log
 }
 
@@ -44,20 +46,21 @@ export class RedisBus implements Bus {
   readonly #publisher: Client
   readonly #subscriber: Client
   readonly #prefix: string
-  readonly #listeners = new Map<string, (message: unknown) => void>()
+  readonly #listeners: Listeners
   /** Settled when the last message has left, or was lost. */
   #sent: Promise<unknown> = Promise.resolve()
 
-  private constructor(publisher: Client, subscriber: Client, prefix: string) {
+  private constructor(publisher: Client, subscriber: Client, { prefix, log }: { prefix: string; log: Log }) {
     this.#prefix = prefix
+    this.#listeners = new Listeners(log)
     this.#publisher = publisher
     this.#subscriber = subscriber
     // Not left to ioredis, which forgets a subscription that was on its way when the connection broke.
     subscriber.on('ready', () => {
-      for (const channel of this.#listeners.keys()) this.#listen(channel)
+      for (const channel of this.#listeners.channels) this.#listen(channel)
     })
     subscriber.on('smessageBuffer', (channel: Buffer, bytes: Buffer) =>
-      this.#listeners.get(channel.toString().slice(prefix.length))?.(unpackMessage(bytes)),
+      this.#listeners.deliver(channel.toString().slice(prefix.length), bytes),
     )
   }
 
@@ -65,12 +68,12 @@ export class RedisBus implements Bus {
    * A bus whose Redis may be away, and is used as soon as it is there. Rejects with a StartFault that tells the way out
    * where Redis answers that it is not to be used: it is too old, is no Cluster, or refuses the password.
    */
-  static async connect({ url, isCluster, deployment, log }: RedisBusOptions): Promise<RedisBus> {
+  static async connect({ url, isCluster, deployment, version, log }: RedisBusOptions): Promise<RedisBus> {
     const clients = [open(url, isCluster), open(url, isCluster)] as const
     const refused = Promise.withResolvers<never>()
     refused.promise.catch(() => {})
     for (const client of clients) watch(client, log, refused.reject)
-    const bus = new RedisBus(...clients, `parley:${deployment}:`)
+    const bus = new RedisBus(...clients, { prefix: `parley:${version}:${deployment}:`, log })
     try {
       await Promise.race([refused.promise, greet(clients)])
     } catch (error) {
@@ -84,17 +87,13 @@ export class RedisBus implements Bus {
     return this.#publisher.status === 'ready' && this.#subscriber.status === 'ready'
   }
 
-  publish(channel: string, message: object, onUnheard?: () => void): void {
-    const onSent = (receivers: unknown) => {
-      // A Cluster counts only the receivers at the server that was asked.
-      if (receivers === 0 && this.#publisher instanceof Redis) onUnheard?.()
-    }
+  publish(channel: string, message: object): void {
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
-    this.#sent = this.#publisher.spublish(this.#prefix + channel, packMessage(message)).then(onSent, () => {})
+    this.#sent = this.#publisher.spublish(this.#prefix + channel, packMessage(message)).catch(() => {})
   }
 
-  subscribe(channel: string, listener: (message: unknown) => void): () => void {
-    this.#listeners.set(channel, listener)
+  subscribe<Message>(channel: string, read: ReadMessage<Message>, listener: (message: Message) => void): () => void {
+    this.#listeners.set(channel, read, listener)
     this.#listen(channel)
     return () => {
       this.#listeners.delete(channel)

@@ -1,3 +1,5 @@
+import type { ReadMessage } from './message.ts'
+
 /**
  * Carries messages between nodes: plain values, dates and bytes.
  *
@@ -12,11 +14,13 @@ export interface Bus {
   readonly isConnected: boolean
   /**
    * Sends to every node that has subscribed, this one included. Never throws and never waits: what cannot go is lost.
-   * `onUnheard` is called later where it is known that no node has subscribed; a Redis Cluster does not say.
    */
-  publish(channel: string, message: object, onUnheard?: () => void): void
-  /** Calls `listener` for later messages, never within a call of `publish`. One listener a channel; the returned function ends it. */
-  subscribe(channel: string, listener: (message: unknown) => void): () => void
+  publish(channel: string, message: object): void
+  /**
+   * Calls `listener` for later messages, never within a call of `publish`. A message that `read` refuses, or that the
+   * listener fails on, is dropped and logged. One listener a channel; the returned function ends it.
+   */
+  subscribe<Message>(channel: string, read: ReadMessage<Message>, listener: (message: Message) => void): () => void
   /** Resolves soon, when what was published has left; nothing is delivered after it. Safe to call twice. */
   close(): Promise<void>
 }

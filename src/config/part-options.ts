@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import type { ProviderSettings } from '../agents/providers/table.ts'
+import type { UploadRoomSettings } from '../resources/blobs/uploads/room.ts'
 import type { Config } from './config.ts'
-import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl } from './settings/providers.ts'
+import { productVersion } from './product-version.ts'
 import type { HttpServerSettings } from '../http/server/server.ts'
 import type { OutsideSettings } from '../egress/outside.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { TraceSettings } from '../monitoring/traces.ts'
 import { realtimeDefaults, type RealtimeSettings } from '../realtime/settings.ts'
+import type { HostSettings } from '../resources/auth/host-tokens.ts'
 import type { AssistantSettings } from '../resources/agents/assistant.ts'
 import type { ToolSettings } from '../resources/agents/tools.ts'
 import type { RunSettings } from '../resources/agents/runs/start.ts'
@@ -28,7 +30,9 @@ export function toRealtimeSettings(config: Config): RealtimeSettings {
 export function toHttpServerSettings(config: Config): HttpServerSettings {
   const { tlsCertFile, tlsKeyFile, corsOrigins, adminPort: port, adminHost: host, adminAllow: allow } = config
   return {
-    version: config.version,
+    version: config.apiVersion,
+    productVersion,
+    demoUrl: config.demoUrl,
     admin: config.hasAdmin ? { port, host, allow } : null,
     accessLogging: config.accessLog,
     metricsToken: config.metricsToken,
@@ -39,13 +43,35 @@ export function toHttpServerSettings(config: Config): HttpServerSettings {
     bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
     bodyDeadlineMs: config.bodySeconds * 1000,
     quietMs: config.drainQuietMs,
+    databaseConnections: config.databaseConnections,
     ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
+  }
+}
+
+/** Null where tokens of a host are not accepted. */
+export function toHostSettings(config: Config): HostSettings | null {
+  const { authJwksUrl: url, authJwksSeconds: periodSeconds, authSecret: secret, authPublicKey: pem } = config
+  const keys = url !== null ? { url, periodSeconds } : secret !== null ? { secret } : pem !== null ? { pem } : null
+  if (keys === null) return null
+  return {
+    keys,
+    issuer: config.authIssuer,
+    audience: config.authAudience,
+    maxSeconds: config.authMaxHours * 3600,
+    creates: config.authCreate,
+    claims: {
+      uid: config.authUidClaim,
+      name: config.authNameClaim,
+      email: config.authEmailClaim,
+      picture: config.authPictureClaim,
+      directories: config.authDirectoriesClaim,
+    },
   }
 }
 
 export function toDeliverySettings(config: Config): DeliverySettings {
   return {
-    version: config.version,
+    version: config.apiVersion,
     ratePerSecond: config.webhookRate,
     parallel: config.webhookParallel,
     deadlineMs: config.webhookSeconds * 1000,
@@ -79,10 +105,19 @@ export function toAssistantSettings(config: Config): AssistantSettings | null {
 
 export function toToolSettings(config: Config): ToolSettings {
   return {
-    version: config.version,
+    version: config.apiVersion,
     allow: config.toolAllow ?? config.webhookAllow,
     deny: config.toolDeny ?? config.webhookDeny,
     secret: config.functionSecret,
+  }
+}
+
+export function toUploadRoomSettings(config: Config): UploadRoomSettings {
+  const { folder, s3 } = toBytesSettings(config)
+  return {
+    folder: s3 === null ? folder : null,
+    floorBytes: config.diskFloorMb * 1024 * 1024,
+    quotaBytes: config.storageQuotaMb === 0 ? null : config.storageQuotaMb * 1024 * 1024,
   }
 }
 
@@ -102,28 +137,15 @@ export function toBytesSettings(config: Config): BytesSettings {
 }
 
 export function toOutsideSettings(config: Config): OutsideSettings {
-  return { version: config.version, allow: config.fetchAllow }
+  return { version: config.apiVersion, allow: config.fetchAllow }
 }
 
-export function toProviderSettings(config: Config): ProviderSettings {
-  const vendor = (url: string, key: Secret | null, vendorsOwn: string) => {
-    return { url, key, isConfigured: key !== null || url !== vendorsOwn }
-  }
-  return {
-    anthropic: {
-      ...vendor(config.anthropicUrl, config.anthropicApiKey, anthropicUrl),
-      version: config.anthropicVersion,
-    },
-    openai: {
-      ...vendor(config.openaiUrl, config.openaiApiKey, openaiUrl),
-      form: config.openaiForm,
-      images: config.openaiImages,
-    },
-    gemini: vendor(config.geminiUrl, config.geminiApiKey, geminiUrl),
-    kapa: vendor(config.kapaUrl, config.kapaApiKey, kapaUrl),
-    builtin: { url: config.builtinUrl, key: config.builtinApiKey, model: config.builtinModel },
-    maxTokens: config.agentMaxTokens,
-  }
+export function toProviderSettings({ providers, agentMaxTokens }: Config): ProviderSettings {
+  const entries = Object.entries(providers).map(([id, { key, url, ...own }]) => {
+    // Read by the schemas of these two settings.
+    return [id, { key: key as Secret | null, url: url as string | null, own }] as const
+  })
+  return { byId: Object.fromEntries(entries), maxTokens: agentMaxTokens }
 }
 
 /** Null where tracing is off. */

@@ -1,8 +1,10 @@
+import { createPublicKey } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { isRange } from '../lib/address-ranges.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
+import { isKey } from '../lib/vault.ts'
 import { readHosts } from '../postgres/driver/hosts.ts'
 
 /** A setting: an environment variable, its valid values, and its purpose. */
@@ -86,12 +88,31 @@ export const secretKeys = list
   .refine(keys => keys.every(isKey), 'must be keys of 32 bytes in base64, separated by commas')
   .transform(keys => keys.map(key => new Secret(key)))
 
-function isKey(text: string): boolean {
-  return /^[A-Za-z0-9+/]{43}=$/.test(text)
-}
-
 /** Used in a header. */
 export const key = secret(text.regex(/^[!-~]+$/, 'must have no spaces'))
+
+/**
+ * A public key as PEM, given as that, or as the base64 within it, which every file of settings can hold on one line. RSA keys
+ * of less than 2048 bits verify no token (RFC 7518, section 3.3).
+ */
+export const publicKey = text
+  .transform(value => (value.includes('-----BEGIN') ? value.replaceAll(String.raw`\n`, '\n') : toPem(value)))
+  .refine(value => !value.includes('PRIVATE KEY'), 'must be a public key: the private one stays with the host')
+  .refine(isPublicKey, 'must be a public key, in PEM or its base64: RSA of at least 2048 bits, EC, or Ed25519')
+
+function toPem(base64: string): string {
+  return `-----BEGIN PUBLIC KEY-----\n${base64.replaceAll(/.{64}/g, '$&\n')}\n-----END PUBLIC KEY-----`
+}
+
+function isPublicKey(pem: string): boolean {
+  try {
+    const { asymmetricKeyType: type = '', asymmetricKeyDetails: details } = createPublicKey(pem)
+    return type === 'rsa' ? (details?.modulusLength ?? 0) >= 2048 : ['ec', 'ed25519'].includes(type)
+  } catch {
+    // Whatever it is, it is no key.
+    return false
+  }
+}
 
 /** A URL that can be extended. */
 export const plainUrl = url(/^https?$/, 'must be an http or https URL')

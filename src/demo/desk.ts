@@ -1,11 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import { ask, type Access } from './workspace.ts'
 
-/** The first question. The model `script` follows such orders, so no network is needed. */
-const question = [
-  'Please book the garden room for our meeting.',
-  'say I can do that.',
-  'call desk__book_room {"room":"Garden","at":"15:00"}',
-].join('\n')
+const question = 'Please book the garden room for our meeting at three.'
+
+/** What the model `script` is to do, so that no network is needed. */
+const orders = ['say I can do that.', 'call desk__book_room {"room":"Garden","at":"15:00"}'].join('\n')
 
 /**
  * Makes an agent, the front desk, that asks for approval to book a room. The assistant gets the tool too, for real
@@ -22,5 +21,9 @@ export async function openDesk(access: Access, person: Access, pages: string): P
   for (const agent of ['desk', 'assistant']) await call('PUT', `/api/agents/${agent}/mcp/desk`, server)
   if (isThere !== null) return
   const chat = await ask(person, 'POST', '/api/apps', { type: 'private_chat', members: ['desk'] })
-  await ask(person, 'POST', `/api/apps/${chat.id}/messages`, { text: question })
+  const { id } = await ask(person, 'POST', `/api/apps/${chat.id}/messages`, { text: `${question}\n${orders}` })
+  // Once the desk has asked for approval, the orders have done their work, and need not be read by people.
+  for (let tries = 0; tries < 50 && Number((await call('GET', '/api/approvals')).count) === 0; tries++)
+    await setTimeout(200)
+  await ask(person, 'PATCH', `/api/messages/${id}`, { text: question })
 }

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { dirname, extname, join, normalize } from 'node:path'
+import { basename, dirname, extname, join, normalize } from 'node:path'
+import { bundlePages } from './bundle.ts'
+import { passOn, passOnSockets } from './proxy.ts'
 import { createTools } from './tools.ts'
 import { ask } from './workspace.ts'
 
@@ -27,11 +29,15 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.mjs': 'text/javascript',
   '.wasm': 'application/wasm',
+  '.css': 'text/css',
 }
 
+/** Paths of the server behind. */
+const behind = /^\/(?:api|content|hubs)(?:\/|$)/
+
 /**
- * The host application of the demo, on the loopback interface: pages with the UI kit, the kit from node_modules, access
- * tokens for any caller, and a tool server for agents. Not for production.
+ * The host application of the demo, on the loopback interface: a workspace made with the components for React, the same
+ * one in the UI kit at `/kit`, access tokens for any caller, and a tool server for agents. Not for production.
  */
 export async function servePages({ server, key, port, people }: PagesOptions): Promise<Pages> {
   const kit = dirname(createRequire(import.meta.url).resolve('@weavy/uikit-web'))
@@ -40,10 +46,18 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     { prefix: '/pdfjs/', folder: join(kit, '../pdfjs') },
   ]
   const tools = createTools()
+  let bundled: ReturnType<typeof bundlePages> | undefined
+  const bundle = () => (bundled ??= bundlePages())
   const answer = async ({ pathname, searchParams }: URL, request: IncomingMessage, response: ServerResponse) => {
     if (pathname === '/tools') return await tools(request, response)
-    if (pathname === '/') return await sendPage(response, 'side-by-side.html', { panes: JSON.stringify(panes) })
-    if (pathname === '/person') return await sendPage(response, 'person.html', { server })
+    if (behind.test(pathname)) return passOn(server, request, response)
+    if (pathname === '/') return await sendPage(response, 'page/page.html', { entry: 'stage' })
+    if (pathname === '/workspace') return await sendPage(response, 'page/page.html', { entry: 'person' })
+    if (pathname === '/kit') return await sendPage(response, 'kit/side-by-side.html', { panes: JSON.stringify(panes) })
+    if (pathname === '/person') return await sendPage(response, 'kit/person.html', { server })
+    if (pathname.startsWith('/assets/'))
+      return send(response, extname(pathname), (await bundle()).get(basename(pathname)))
+    if (pathname.startsWith('/source/')) return await sendSource(response, basename(pathname))
     if (pathname === '/token') {
       const { access_token } = await ask({ url: server, key }, 'POST', `/api/users/${searchParams.get('user')}/tokens`)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token }))
@@ -61,6 +75,7 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
   }
 
   const web = await listen(port, answer)
+  passOnSockets(web, server)
   // An origin for each user: the kit caches in its origin's storage, which two users would share.
   const others = await Promise.all(people.slice(1).map(() => listen(0, answer)))
   const panes = people.map((user, i) => `${addressOf([web, ...others][i]!)}/person?user=${user}&view=messenger`)
@@ -93,6 +108,17 @@ async function close(web: Server): Promise<void> {
   const closed = new Promise(resolve => web.close(resolve))
   web.closeAllConnections()
   await closed
+}
+
+function send(response: ServerResponse, extension: string, content: Uint8Array | undefined): void {
+  if (content === undefined) return void response.writeHead(404).end()
+  response.writeHead(200, { 'content-type': types[extension] ?? 'text/plain; charset=utf-8' }).end(content)
+}
+
+/** The code of a page, to be read. */
+async function sendSource(response: ServerResponse, name: string): Promise<void> {
+  const path = join(import.meta.dirname, 'page', name)
+  send(response, '', existsSync(path) ? await readFile(path) : undefined)
 }
 
 /** Fills in `{{name}}`. */

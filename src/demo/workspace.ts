@@ -1,3 +1,5 @@
+import { people } from './page/people.ts'
+
 /** An API and a credential for it. */
 export interface Access {
   url: string
@@ -24,7 +26,8 @@ export async function ask({ url, key }: Access, method: string, path: string, bo
   return (text === '' ? {} : JSON.parse(text)) as Answer
 }
 
-const names = { ada: 'Ada Park', ben: 'Ben Ruiz', cleo: 'Cleo Tran' }
+const { ada, ben, cleo } = people
+const names = { ada, ben, cleo }
 
 /**
  * Fills an empty workspace: users, a room with unread messages, a private chat, a feed with a poll, files. Returns the
@@ -90,4 +93,17 @@ async function fill({ ada, ben, cleo, ids, lobby }: Workspace): Promise<void> {
 /** The credential of one of the users. */
 export async function signIn({ url, key }: Access, id: number): Promise<Access> {
   return { url, key: (await ask({ url, key }, 'POST', `/api/users/${id}/tokens`)).access_token }
+}
+
+/** Something that Ada should know: the others mention her, and write to her. */
+export async function enliven(access: Access, [ada, ben, cleo]: number[]): Promise<void> {
+  const { count } = await ask(await signIn(access, ada!), 'GET', '/api/notifications')
+  if (Number(count) > 1) return
+  const [asBen, asCleo] = [await signIn(access, ben!), await signIn(access, cleo!)]
+  await ask(asBen, 'POST', '/api/apps/demo-chat/messages', {
+    text: '[Ada Park](@ada), the chairs are oiled. Do you want to see them?',
+  })
+  await ask(asCleo, 'POST', '/api/apps/demo-feed/posts', {
+    text: 'Thank you all for the kind words. [Ada Park](@ada), shall we print the catalogue on uncoated paper?',
+  })
 }

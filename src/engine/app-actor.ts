@@ -3,6 +3,7 @@ import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import type { AppEvent } from './event.ts'
+import { Mailbox } from './commit/mailbox.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppState } from './state.ts'
 
@@ -20,9 +21,24 @@ export interface PendingCommand {
 }
 
 /**
+ * After so many commits that had to leave an app out, it is committed apart, which waits for its lock. A guess: mostly the
+ * next commit finds it free.
+ */
+const missLimit = 2
+
+/**
+ * So long after its last commit, another node counts as one that does not write to the app. A guess. Until then a state
+ * that nothing is read from is not brought up to date, as commands that commute do not need it.
+ */
+const movingMs = 1_000
+
+/** The most events that wait for others before them. A guess: a fraction of a second of a busy room. */
+const heldLimit = 1_000
+
+/**
  * One app in the memory of this node: its state, and a mailbox of commands. `Apps` creates an actor on the first use of
  * an app. It drops an actor with an empty mailbox when memory runs short, and any actor whose state may be wrong; the
- * next use of the app loads it again. The mailbox is bounded: beyond its limit, commands are refused with 503. When the
+ * next use of the app loads it again. In the mailbox, callers take turns. The mailbox is bounded: beyond its limit, commands are refused with 503. When the
  * process dies, the commands in the mailbox are lost; none of them was acknowledged.
  */
 export class AppActor {
@@ -33,10 +49,15 @@ export class AppActor {
   isDiscarded = false
   /** The newest rev of the app that this node knows of, from its own commits or from other nodes. */
   knownRev: number
-  readonly contention = new Contention()
+  /** How often in succession a commit has missed the app. */
+  #misses = 0
+  /** When this node last learned of a commit of another one. */
+  #movedAtMs = 0
+  /** Committed events that the state cannot take yet, as it lacks others before them. In rev order. */
+  #held: AppEvent[] = []
   /** The sequence number of its last use. The actor with the lowest is dropped first. */
   lastUse = 0
-  readonly #mailbox: PendingCommand[] = []
+  readonly #mailbox = new Mailbox()
   readonly #limit: number
 
   constructor(state: AppState, mailboxLimit: number) {
@@ -50,7 +71,7 @@ export class AppActor {
   }
 
   get waiting(): number {
-    return this.#mailbox.length
+    return this.#mailbox.size
   }
 
   /** True where every waiting command may wait a moment longer for a commit to share. */
@@ -60,8 +81,8 @@ export class AppActor {
 
   /** Adds a command to the mailbox. Returns false where the mailbox is full. */
   put(pending: PendingCommand): boolean {
-    if (this.#mailbox.length >= this.#limit) return false
-    this.#mailbox.push(pending)
+    if (this.#mailbox.size >= this.#limit) return false
+    this.#mailbox.add(pending)
     return true
   }
 
@@ -72,22 +93,79 @@ export class AppActor {
 
   /** True where the next commit must be made apart from the commits of other apps: it could delay or fail them. */
   get isApart(): boolean {
-    return this.needsLoad || this.isBehind || this.contention.isCareful
+    const next = this.#mailbox.next?.command
+    return this.needsLoad || this.#misses >= missLimit || (this.isBehind && next?.commutes !== true)
   }
 
   /** True where the next command has to load rows before it decides, so that it commits alone. */
   get needsLoad(): boolean {
-    return this.#mailbox[0]?.command.load !== undefined
+    return this.#mailbox.next?.command.load !== undefined
   }
 
-  /** Removes the next commands from the mailbox, in order: up to `most`, or one alone if it has to load rows first. */
+  /**
+   * Removes the next commands from the mailbox, in order: up to `most`, or one alone if it has to load rows first. Of a
+   * state that is behind, commands that commute are not joined by others.
+   */
   takeNext(most: number): PendingCommand[] {
-    const first = this.#mailbox[0]
-    if (first === undefined) return []
-    if (first.command.load !== undefined) return this.#mailbox.splice(0, 1)
-    let count = 1
-    while (count < most && this.#mailbox[count]?.command.load === undefined && count < this.#mailbox.length) count++
-    return this.#mailbox.splice(0, count)
+    if (this.needsLoad) return this.#mailbox.take(1, () => true)
+    const isAppending = this.isBehind && !this.isApart
+    const mayJoin = ({ load, commutes }: PendingCommand['command']) =>
+      load === undefined && (!isAppending || commutes === true)
+    return this.#mailbox.take(most, ({ command }) => mayJoin(command))
+  }
+
+  /** Records a commit that had to leave the app out. */
+  miss(): void {
+    this.#misses++
+  }
+
+  /** Records a commit of this node: its last rev, and the head rev before it. True where that was news. */
+  placed(prev: number, rev: number): boolean {
+    this.#misses = 0
+    const isNews = this.note(prev)
+    this.knownRev = rev
+    return isNews
+  }
+
+  /** Records that the app has reached a rev by a commit of another node. False where this node knew. */
+  note(rev: number): boolean {
+    if (rev <= this.knownRev) return false
+    this.knownRev = rev
+    this.#movedAtMs = performance.now()
+    return true
+  }
+
+  /** True where the state is behind, and other nodes write to the app no longer. */
+  get isLeftBehind(): boolean {
+    return this.isBehind && performance.now() - this.#movedAtMs > movingMs
+  }
+
+  /** Keeps committed events until the state has those before them. Beyond a limit they are left to the event log. */
+  hold(events: readonly AppEvent[]): void {
+    const { head_rev } = this.state.app
+    for (const event of events) {
+      if (event.rev <= head_rev) continue
+      let at = this.#held.length
+      while (at > 0 && this.#held[at - 1]!.rev > event.rev) at--
+      if (this.#held[at - 1]?.rev !== event.rev) this.#held.splice(at, 0, event)
+    }
+    if (this.#held.length > heldLimit) this.#held = []
+  }
+
+  /** Removes the held events that follow the state without a gap, and returns them. */
+  takeFollowing(): AppEvent[] {
+    let { head_rev } = this.state.app
+    const following: AppEvent[] = []
+    let at = 0
+    for (; at < this.#held.length; at++) {
+      const event = this.#held[at]!
+      if (event.rev <= head_rev) continue
+      if (event.prev !== head_rev) break
+      following.push(event)
+      head_rev = event.rev
+    }
+    this.#held.splice(0, at)
+    return following
   }
 
   /**
@@ -95,50 +173,21 @@ export class AppActor {
    * of is forgotten: after a failover, or in a database that was restored from a backup, it may not exist.
    */
   catchUp(missed: Missed, publish: (state: AppState, events: readonly AppEvent[]) => void): void {
-    applyMissed(this.state, missed)
+    // What was held is as it was at its commit; what was read is as it is now.
+    const held = new Map(this.#held.map(event => [event.rev, event]))
+    const events = missed.events.map(event => held.get(event.rev) ?? event)
+    applyMissed(this.state, { ...missed, events })
     this.knownRev = this.state.app.head_rev
-    if (missed.events.length > 0) publish(this.state, missed.events)
+    if (events.length > 0) publish(this.state, events)
   }
 
   /** Returns commands that were taken and not run to the front of the mailbox, beyond its limit if need be. */
   putBack(commands: readonly PendingCommand[]): void {
-    this.#mailbox.unshift(...commands)
+    this.#mailbox.putBack(commands)
   }
 
   /** Empties the mailbox of an actor that is being replaced or stopped. */
   drain(): PendingCommand[] {
-    return this.#mailbox.splice(0)
-  }
-}
-
-/** The careful commits after the first conflict, and the most after any. Guesses. */
-const firstCareful = 1
-const mostCareful = 64
-
-/**
- * Exponential back-off from optimistic commits, for one app. An optimistic commit that meets a conflict is work done
- * twice, so after each conflict the next commits of the app are careful: they lock it before they decide. Each conflict
- * doubles their number. Counted in commits and not in time, which would pass between two commits of a node that writes
- * rarely.
- */
-export class Contention {
-  #careful = 0
-  #next = firstCareful
-
-  /** True where the next commit should lock the app first. */
-  get isCareful(): boolean {
-    return this.#careful > 0
-  }
-
-  /** Records a commit that found the app changed by another node. */
-  conflicted(): void {
-    this.#careful = this.#next
-    this.#next = Math.min(this.#next * 2, mostCareful)
-  }
-
-  /** Records a commit that found the app unchanged. */
-  succeeded(): void {
-    if (this.#careful > 0) this.#careful--
-    else this.#next = firstCareful
+    return this.#mailbox.take(Number.POSITIVE_INFINITY, () => true)
   }
 }

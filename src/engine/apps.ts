@@ -1,8 +1,9 @@
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { AppActor, PendingCommand } from './app-actor.ts'
-import type { AnyCommand, Command } from './command.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Command } from './command.ts'
 import type { IdempotencyKey } from '../api/idempotency-key.ts'
-import { ReplyQueue, type Reply } from './commit/reply-queue.ts'
+import { ReplyQueue } from './commit/reply-queue.ts'
 import { Committer, type CommitterParts } from './commit/committer.ts'
 import type { AppEvent, CommitListener } from './event.ts'
 import type { CreatedApp } from './global/command.ts'
@@ -12,24 +13,24 @@ import { RemoteCommits } from './remote-commits.ts'
 import type { AppState } from './state.ts'
 
 export interface AppsOptions
-  extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'isFollowed' | 'discard' | 'replies'> {
+  extends
+    RegistryOptions,
+    Omit<CommitterParts, 'published' | 'committed' | 'isFollowed' | 'settle' | 'discard' | 'replies'> {
   /** Commands that may wait in all mailboxes together; more are refused with 503. */
   totalLimit: number
+  clock: Clock
   /** True where other nodes may write to the same database: each read of an app then asks PostgreSQL for its head rev. */
   isShared(): boolean
 }
+
+/** Called with the events of one commit of this node to an app. */
+export type WrittenListener = (app: number, events: readonly AppEvent[]) => void
 
 /** Called when an app gets its first pin or loses its last, and after each commit of this node. */
 export interface AppsWatcher {
   onFollowed(app: number): void
   onUnfollowed(app: number): void
   onCommitted(events: readonly AppEvent[]): void
-}
-
-/** Sends commands to other nodes. */
-export interface Forwarder {
-  /** Takes a command over and replies to it, or returns false. */
-  tryForward(app: number, pending: PendingCommand): boolean
 }
 
 /**
@@ -42,10 +43,10 @@ export class Apps {
   readonly #committer: Committer
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
+  readonly #writtenListeners: WrittenListener[] = []
   /** Brings states in memory up to the commits of other nodes. */
   readonly remoteCommits: RemoteCommits
   #watcher: AppsWatcher | null = null
-  #forwarder: Forwarder | null = null
 
   constructor(options: AppsOptions) {
     this.#options = options
@@ -60,8 +61,9 @@ export class Apps {
     this.#committer = new Committer({
       ...options,
       published: (state, events) => this.#publish(state, events),
-      committed: events => this.#watcher?.onCommitted(events),
+      committed: events => this.#announce(events),
       isFollowed: app => this.#actors.isPinned(app),
+      settle: actor => this.remoteCommits.settle(actor),
       discard: (actor, taken) => this.#discard(actor, taken),
       replies: this.#replies,
     })
@@ -84,9 +86,9 @@ export class Apps {
   }
 
   /**
-   * Runs a command in the app's mailbox on this node or on the one that writes to the app, and resolves with its result
-   * after the commit. Rejects with the Problem that the command throws; with 404 for an app that does not exist; and
-   * with 503 where too many commands wait or the database is not reachable.
+   * Runs a command in the app's mailbox, and resolves with its result after the commit. Rejects with the Problem that
+   * the command throws; with 404 for an app that does not exist; and with 503 where too many commands wait or the
+   * database is not reachable.
    */
   run<Input, Result, Loaded>(
     command: Command<Input, Result, Loaded>,
@@ -94,30 +96,6 @@ export class Apps {
     by: Principal,
     input: Input,
     idempotencyKey?: IdempotencyKey,
-  ): Promise<Result> {
-    return this.#run(command, app, by, input, idempotencyKey, pending => {
-      if (this.#forwarder?.tryForward(app, pending) !== true) this.putHere(app, pending)
-    })
-  }
-
-  /** As `run`, for a command that another node has sent: it runs on this node. */
-  runHere(
-    command: AnyCommand,
-    app: number,
-    by: Principal,
-    input: unknown,
-    idempotencyKey: IdempotencyKey,
-  ): Promise<unknown> {
-    return this.#run(command, app, by, input, idempotencyKey, pending => this.putHere(app, pending))
-  }
-
-  #run<Input, Result, Loaded>(
-    command: Command<Input, Result, Loaded>,
-    app: number,
-    by: Principal,
-    input: Input,
-    idempotencyKey: IdempotencyKey | undefined,
-    put: (pending: PendingCommand) => void,
   ): Promise<Result> {
     if (this.waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
     this.#replies.expect()
@@ -127,10 +105,10 @@ export class Apps {
       const { tracer, userCache } = this.#options
       if (tracer) pending.span = tracer.current()
       // A command reads the caller from memory, for apps that are open to everyone or to a directory.
-      if (by.kind !== 'user' || userCache.find(by.user) !== undefined) put(pending)
+      if (by.kind !== 'user' || userCache.find(by.user) !== undefined) this.#putHere(app, pending)
       else
         userCache.get(by.user).then(
-          () => put(pending),
+          () => this.#putHere(app, pending),
           (reason: unknown) => this.#replies.refuse([pending], reason),
         )
     })
@@ -192,9 +170,9 @@ export class Apps {
     }
   }
 
-  /** Sets the forwarder, which is offered each command before it runs on this node. */
-  forwardTo(forwarder: Forwarder): void {
-    this.#forwarder = forwarder
+  /** Calls the listener after each commit of this node, whether or not the state in memory has its events already. */
+  onWritten(listener: WrittenListener): void {
+    this.#writtenListeners.push(listener)
   }
 
   /** Sets the one watcher. */
@@ -251,13 +229,7 @@ export class Apps {
     }
   }
 
-  /** Replies to a command that another node has run or refused. */
-  reply(reply: Reply): void {
-    this.#replies.send(reply)
-  }
-
-  /** Puts a command into the app's mailbox on this node. */
-  putHere(app: number, pending: PendingCommand): void {
+  #putHere(app: number, pending: PendingCommand): void {
     const actor = this.#actors.find(app)
     if (actor === undefined) void this.#load(app, [pending])
     else this.#put(actor, [pending])
@@ -277,16 +249,24 @@ export class Apps {
     this.#publish(state, [])
   }
 
+  #announce(events: readonly AppEvent[]): void {
+    this.#watcher?.onCommitted(events)
+    const app = events[0]!.app_id
+    for (const listener of this.#writtenListeners) this.#guard(app, () => listener(app, events))
+  }
+
   #publish(state: AppState, events: readonly AppEvent[]): void {
     const { before, members } = state.takeChanges()
     const commit = { state, before, events, members }
-    for (const listener of this.#listeners) {
-      try {
-        listener(commit)
-      } catch (error) {
-        // A bug of one listener must keep neither the others nor the callers from a commit.
-        this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
-      }
+    for (const listener of this.#listeners) this.#guard(state.app.id, () => listener(commit))
+  }
+
+  /** A bug of one listener must keep neither the others nor the callers from a commit. */
+  #guard(app: number, call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#options.log.error({ app, error }, 'A listener failed on committed events')
     }
   }
 }

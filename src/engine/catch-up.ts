@@ -97,7 +97,10 @@ async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Pr
   })
 }
 
-/** Turns rows of the log into events. Their bodies are the entities as they are now; one query for each event type. */
+/**
+ * Turns rows of the log into events; one query for each event type. Their bodies are the entities as they are now, so
+ * that what was deleted or redacted stays gone, with the counts of the event.
+ */
 export async function withBodies(db: Db, rows: EventRow[], types: EventTypes): Promise<AppEvent[]> {
   const entities = Map.groupBy(rows, ({ type }) => types.get(type))
   const bodies = new Map<EventType<unknown>, Loaded<unknown>>()
@@ -106,6 +109,7 @@ export async function withBodies(db: Db, rows: EventRow[], types: EventTypes): P
     const kind = types.get(row.type)
     // A node of a newer version wrote the event. Its rev still counts.
     if (kind === undefined) return { ...row, kind: unknownEvent, body: null }
-    return { ...row, kind, body: bodies.get(kind)?.(row) ?? null }
+    const body = bodies.get(kind)?.(row) ?? null
+    return { ...row, kind, body: body === null || kind.countAsOf === undefined ? body : kind.countAsOf(body, row) }
   })
 }

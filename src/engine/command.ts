@@ -9,7 +9,7 @@ import type { AppRow, State } from './state.ts'
 
 /**
  * A change of an app that a request asks for. The commands of an app run one at a time, each on the exact state that
- * the commands before it leave (see commit/flush.ts).
+ * the commands before it leave (see commit/flush/flush.ts).
  */
 export interface Command<Input, Result, Loaded = undefined> {
   name: string
@@ -23,23 +23,18 @@ export interface Command<Input, Result, Loaded = undefined> {
   /** Throws a Problem, or declares rows and events and returns the result. Synchronous, and without SQL. */
   decide: (work: Work<Loaded>, input: Input) => Result
   /**
-   * True where another node can run the command with this input: input and result consist of plain values, dates and
-   * bytes. Default: always. Only the commands in the list of `Forwarding` are sent to another node at all.
+   * True where the command decides on nothing that other commands of its kind change: only on what guard events change
+   * (see `EventType.isGuard`), and for the rest appends to the app. It may then be decided on a state that lacks the
+   * newest events, and be committed after them, unless it calls `Work.requireHead`. Default: false.
    */
-  isForwardable?: (input: Input) => boolean
+  commutes?: boolean
   /** True for a command without urgency: while others commit, it may wait a moment to share their commit. */
   isPatient?: boolean
   /** The refusal for the violation of a unique index or a foreign key, by the name of the constraint. */
   conflicts?: Record<string, () => Problem>
 }
 
-/** A command of any input and result. */
-export type AnyCommand = Command<unknown, unknown, unknown>
-
-type CommandOptions<Input> = Pick<
-  Command<Input, unknown, unknown>,
-  'isForwardable' | 'isPatient' | 'maxIds' | 'conflicts'
->
+type CommandOptions<Input> = Pick<Command<Input, unknown, unknown>, 'commutes' | 'isPatient' | 'maxIds' | 'conflicts'>
 
 /** Declares a command that decides on the state in memory alone. */
 export function command<Input, Result>(
@@ -79,15 +74,25 @@ interface WorkParts<Loaded> {
   loaded: Loaded
   userCache: UserCache
   ids: IdSequence
+  /** The Idempotency-Key of the request, as it was sent; null where it had none. */
+  key: string | null
 }
 
-/** Hands out numbers of the one sequence for ids and revs: ascending, and above all that the apps of the flush use. */
+/**
+ * Hands out numbers of the one sequence for ids and revs, or offsets: ascending, and above all that the apps of the flush
+ * use.
+ */
 export class IdSequence {
-  readonly #drawn: number[]
+  readonly #drawn: readonly number[]
   #next = 0
 
-  constructor(drawn: number[]) {
+  constructor(drawn: readonly number[]) {
     this.#drawn = drawn
+  }
+
+  /** The number that comes next; 0 after the last. */
+  get first(): number {
+    return this.#drawn[this.#next] ?? 0
   }
 
   next(): number {
@@ -109,14 +114,16 @@ export class Work<Loaded = undefined> {
   readonly events: AppEvent[] = []
   readonly #draft: Draft
   readonly #ids: IdSequence
+  readonly #key: string | null
 
-  constructor({ draft, by, now, loaded, userCache, ids }: WorkParts<Loaded>) {
+  constructor({ draft, by, now, loaded, userCache, ids, key }: WorkParts<Loaded>) {
     this.by = by
-    this.now = now < draft.app.head_at ? draft.app.head_at : now
+    this.now = now < draft.headAt ? draft.headAt : now
     this.loaded = loaded
     this.userCache = userCache
     this.#draft = draft
     this.#ids = ids
+    this.#key = key
   }
 
   get app(): AppRow {
@@ -128,7 +135,12 @@ export class Work<Loaded = undefined> {
     return this.#draft
   }
 
-  /** An id for new content, larger than every id and rev of the app so far. */
+  /** Says that the decision depends on the newest event of the app, although the command commutes. */
+  requireHead(): void {
+    this.#draft.needsHead = true
+  }
+
+  /** An id for new content, larger than every id and rev of the app so far. It may be an offset, until the commit. */
   nextId(): number {
     return this.#ids.next()
   }
@@ -151,6 +163,7 @@ export class Work<Loaded = undefined> {
       entity_id: entity,
       facts: facts ?? null,
       created_at: this.now,
+      key: this.#key,
       body,
     })
   }

@@ -9,14 +9,25 @@ import { hasJoined, type AppRow, type AppState, type MemberRow, type State } fro
 export class Draft implements State {
   app: AppRow
   readonly base: AppState
+  /** True where the changes depend on the app's newest event, so that they may not be committed after a newer one. */
+  needsHead = false
   /** User → the new row; null where the row is removed. */
   readonly changed = new Map<number, MemberRow | null>()
   /** Changes of items, to be applied after the commit: no command decides on items in memory. */
   readonly #items: ((base: AppState) => void)[] = []
+  readonly #newestAt: Date
 
-  constructor(base: AppState) {
+  /** `newestAt`: the time of the app's newest event, where that is not in `base`. */
+  constructor(base: AppState, newestAt: Date = base.app.head_at) {
     this.base = base
     this.app = base.app
+    this.#newestAt = newestAt
+  }
+
+  /** The time of the newest event: nothing that is made now is older. */
+  get headAt(): Date {
+    const { head_at } = this.app
+    return head_at < this.#newestAt ? this.#newestAt : head_at
   }
 
   member(user: number): MemberRow | undefined {

@@ -31,9 +31,13 @@ export interface AppEvent<Body = unknown> {
   entity_id: number
   facts: Record<string, unknown> | null
   created_at: Date
+  /** The Idempotency-Key of the request that made it, as it was sent: see EventRow. */
+  key?: string | null
+  /** The API's `rev` of the app after the event. Absent before the event is applied, or where the log has lost it. */
+  app_rev?: number
   /**
    * The entity after the change, such as the row of a message or a member. An event that is read from the log has the
-   * entity as it is then, or null where it is hidden or gone.
+   * entity as it is then, but for its counts (see `EventType.countAsOf`), or null where it is hidden or gone.
    */
   body: Body | null
 }
@@ -75,6 +79,11 @@ export interface EventType<Body> {
   entity: EntityType
   /** True where the event is activity: the app gets a new `rev` in the API and moves up in lists. */
   isActivity: boolean
+  /**
+   * False where the event changes nothing that a commuting command decides on (see `Command.commutes`). Otherwise no
+   * command that was decided without knowing of the event is committed after it. Default: true.
+   */
+  isGuard?(event: AppEvent<Body>): boolean
   /** The name of the webhook trigger. Absent where webhooks do not get the event. */
   trigger?: string
   /**
@@ -83,6 +92,8 @@ export interface EventType<Body> {
    * replay reads the entity as it is now.
    */
   apply?(state: State, event: AppEvent<Body>): void
+  /** Gives an entity that the event has made the id and the time that the commit has assigned. */
+  assign?(body: Body, id: number, at: Date): void
   /**
    * Restores of a state before the event what users' lists of apps depend on: for a node that does not hold the app, and
    * finds from its rows and its events for whom the app has appeared or disappeared. What the rows no longer show, the
@@ -91,6 +102,12 @@ export interface EventType<Body> {
   revert?(state: State, event: AppEvent<Body>): void
   /** Reads bodies from the database, for events of any number of apps. Trashed or removed entities are not found. */
   load?(db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>>
+  /**
+   * The body with its counts as they were right after the event, from the event's facts. Of a replay the body is read
+   * from the database, with the counts of that moment: a client that adds up later events would count
+   * them twice. Absent where the body has no counts.
+   */
+  countAsOf?(body: Body, event: Pick<EventRow, 'rev' | 'facts'>): Body
   /** Ids of the users whose names `present` shows, without the actor. */
   names?(event: AppEvent<Body>): number[]
   /**
@@ -100,6 +117,8 @@ export interface EventType<Body> {
   present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
   /** The schema of what `present` returns, in its JSON form. */
   schema?: z.ZodObject
+  /** The schema of what webhooks get, where it is not that of `schema`: of an event with a trigger that clients do not get. */
+  payload?: z.ZodObject
   /** More specific names for clients of the hub: all of them, and the name of one event. */
   hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
   /**
@@ -144,8 +163,21 @@ export function toEventRow({
   entity_id,
   facts,
   created_at,
+  key = null,
 }: AppEvent): EventRow {
-  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
+  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at, key }
+}
+
+/**
+ * The app's row for the presentation of an event, with the API's `rev` as it was after the event: in a replay, and
+ * within a commit of several events, the row's may be newer.
+ */
+export function appAsOf(app: AppRow, { app_rev, rev }: Pick<AppEvent, 'app_rev' | 'rev'>): AppRow {
+  const then = app_rev ?? Math.min(app.rev, rev)
+  if (app.rev === then) return app
+  const copy = copyOf(app)
+  copy.rev = then
+  return copy
 }
 
 /** Stands for an event type of a newer version: such an event moves the app's head rev and has no other effect. */
@@ -158,5 +190,7 @@ export function applyEvent(state: State, event: AppEvent): void {
   const { app } = state
   app.head_rev = event.rev
   app.head_at = event.created_at
+  if (event.kind.isGuard?.(event) !== false) app.guard_rev = event.rev
   if (event.kind.isActivity) app.rev = event.rev
+  event.app_rev = app.rev
 }

@@ -1,5 +1,5 @@
 import { NotFound } from '../lib/errors.ts'
-import type { Db, Sql } from '../postgres/sql.ts'
+import type { Db, Sql, Tx } from '../postgres/sql.ts'
 import { AppActor } from './app-actor.ts'
 import { Recent, recentLimit, type Item } from './recent.ts'
 import { AppState, copyOf, type AppRow, type MemberRow } from './state.ts'
@@ -113,13 +113,8 @@ export class Registry {
   async #read(app: number): Promise<AppActor> {
     const { sql, recent } = this.#parts
     // One snapshot: the members and items must be as of the rev of the app's row.
-    const state = await sql.begin('isolation level repeatable read read only', async tx => {
-      const row = await findApp(tx, app)
-      if (row === null || row.deleted_at !== null) throw NotFound()
-      const [members, items] = await Promise.all([listMembers(tx, app), recent(tx, row, recentLimit)])
-      return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
-    })
-    return this.#keep(state)
+    const read = (tx: Tx) => readState(tx, app, recent)
+    return this.#keep(await sql.begin('isolation level repeatable read read only', read))
   }
 
   #keep(state: AppState): AppActor {
@@ -146,4 +141,12 @@ export class Registry {
       this.#cost -= actor.state.cost()
     }
   }
+}
+
+/** The state of an app as a transaction sees it, which no later commit changes. 404 where there is no such app. */
+export async function readState(tx: Tx, app: number, recent: RecentItems = async () => []): Promise<AppState> {
+  const row = await findApp(tx, app)
+  if (row === null || row.deleted_at !== null) throw NotFound()
+  const [members, items] = await Promise.all([listMembers(tx, app), recent(tx, row, recentLimit)])
+  return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
 }

@@ -1,4 +1,4 @@
-import { pause, systemClock } from '../lib/clock.ts'
+import { pause, systemClock, type Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { batchLoads } from '../postgres/batch-loads.ts'
@@ -14,7 +14,11 @@ import { listHeads } from './store.ts'
 /** The pause between two looks at a busy actor: a fraction of the time of a commit. */
 const busyMs = 2
 
+/** How long to wait for the bus to bring missing events. A guess: many times what a message takes. */
+const gapMs = 20
+
 interface RemoteCommitsParts {
+  clock: Clock
   sql: Sql
   events: EventTypes
   actors: Registry
@@ -32,6 +36,8 @@ interface RemoteCommitsParts {
 /** Brings the states in the memory of this node up to the commits of other nodes. Made by `Apps`, and lives as long. */
 export class RemoteCommits {
   readonly #parts: RemoteCommitsParts
+  /** Apps whose state lacks events that the bus may still bring. */
+  readonly #gaps = new Set<number>()
   /** Reads of one tick that find their apps behind share the queries. */
   readonly #readTogether = batchLoads(async (_, apps: number[]) => {
     await this.#read(apps)
@@ -46,33 +52,50 @@ export class RemoteCommits {
   note(app: number, rev: number): boolean {
     const actor = this.#parts.actors.peek(app)
     if (actor === undefined) return false
-    if (rev > actor.knownRev) actor.knownRev = rev
+    actor.note(rev)
     return actor.isBehind
   }
 
+  /** Takes over events that another node has committed to an app; those that the state cannot take yet wait. */
+  receive(app: number, events: readonly AppEvent[]): void {
+    const actor = this.#parts.actors.peek(app)
+    if (actor === undefined || events.length === 0) return
+    actor.note(events.at(-1)!.rev)
+    actor.hold(events)
+    // The commit that is at work decides on the present state.
+    if (!actor.isBusy) this.settle(actor)
+  }
+
   /**
-   * Applies events that another node has committed to an app. Returns false where the state lacks events before them:
-   * the caller then calls `catchUp`.
+   * Applies the committed events that wait, as far as they follow the state. If some are missing and the app is pinned,
+   * they are read a moment later, unless the bus brings them.
    */
-  receive(app: number, events: readonly AppEvent[]): boolean {
+  settle(actor: AppActor): void {
     const { actors, log, publish, discard } = this.#parts
-    const actor = actors.peek(app)
-    if (actor === undefined || events.length === 0) return true
-    this.note(app, events.at(-1)!.rev)
-    // The commit or catch-up that is at work will find the rev out by itself.
-    if (actor.isBusy) return true
-    const missing = events.filter(({ rev }) => rev > actor.state.app.head_rev)
-    if (missing.length === 0) return true
-    if (missing[0]!.prev !== actor.state.app.head_rev) return false
+    const events = actor.takeFollowing()
     try {
-      for (const event of missing) applyEvent(actor.state, event)
+      for (const event of events) applyEvent(actor.state, event)
     } catch (error) {
-      log.error({ app, error }, 'An event of another node could not be applied; the app is loaded anew')
-      discard(actor)
-      return true
+      log.error({ app: actor.id, error }, 'An event of another node could not be applied; the app is loaded anew')
+      return discard(actor)
     }
-    publish(actor.state, missing)
-    return !actor.isBehind
+    if (events.length > 0) publish(actor.state, events)
+    if (actor.isBehind && actors.isPinned(actor.id)) this.catchUpSoon(actor.id)
+  }
+
+  /** Brings an app up to date in a moment, together with others, unless the bus does before. */
+  catchUpSoon(app: number): void {
+    const { actors, clock, log } = this.#parts
+    this.#gaps.add(app)
+    if (this.#gaps.size > 1) return
+    clock.after(gapMs, () => {
+      const behind = [...this.#gaps].filter(app => actors.peek(app)?.isBehind !== false)
+      this.#gaps.clear()
+      if (behind.length > 0)
+        void this.catchUp(behind).catch((error: unknown) => {
+          log.warn({ error }, 'Changes of other nodes could not be read; the next poll will')
+        })
+    })
   }
 
   /**
@@ -86,14 +109,15 @@ export class RemoteCommits {
 
   /**
    * Finds the commits of other nodes to all apps in memory; called about once a second. Pinned apps are brought up to
-   * date; of the others the rev is recorded, and their next use reads the events.
+   * date; of the others the rev is recorded, and their next use
+   * reads the events; this also reads those that nodes have ceased to write to.
    */
   async poll(): Promise<void> {
     const { actors } = this.#parts
     const behind = await this.#findBehind([...actors.apps()])
     // Without this, subscribers of an app whose loading failed would get no more events of it.
     const missing = actors.missing()
-    await this.#read(behind.flatMap(({ id }) => (actors.isPinned(id) ? [id] : [])))
+    await this.#read(behind.flatMap(actor => (actors.isPinned(actor.id) || actor.isLeftBehind ? [actor.id] : [])))
     for (const app of missing) {
       // Another caller may have loaded it meanwhile: a second actor would lack the commits of the first.
       if (actors.peek(app) === undefined) await actors.load(app).catch(ignoreRefusal)
@@ -168,6 +192,7 @@ export class RemoteCommits {
     await read(actors)
     for (const actor of actors) {
       actor.isBusy = false
+      this.settle(actor)
       wake(actor)
     }
     if (failures.length > 0) throw failures[0]

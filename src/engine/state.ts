@@ -3,6 +3,12 @@ import { Recent, type Item } from './recent.ts'
 
 export type Access = 'none' | 'read' | 'write' | 'admin'
 
+/**
+ * With the first item that is made in an app, and with each one after so many more, a block of its content begins, by
+ * which lists find positions. Must never change: existing blocks depend on it.
+ */
+export const blockSize = 1_000
+
 /** A row of the table `apps`. Immutable: a change replaces the row. */
 export interface AppRow {
   id: number
@@ -19,6 +25,8 @@ export interface AppRow {
   is_joinable: boolean
   rev: number
   head_rev: number
+  /** The rev of its newest event that changed what decisions read: see `EventType.isGuard`. */
+  guard_rev: number
   /** The time of its newest event. */
   head_at: Date
   item_count: number
@@ -89,6 +97,7 @@ export function copyOf(app: AppRow): AppRow {
     is_joinable: app.is_joinable,
     rev: app.rev,
     head_rev: app.head_rev,
+    guard_rev: app.guard_rev,
     head_at: app.head_at,
     item_count: app.item_count,
     trashed_count: app.trashed_count,

@@ -1,8 +1,11 @@
-import { NotFound } from '../lib/errors.ts'
+import type { z } from 'zod'
+import { invalid, NotFound } from '../lib/errors.ts'
 import type { RouteDurations } from './about/durations.ts'
 import { parseJson } from '../api/json-text.ts'
 import { check } from './request/field-errors.ts'
+import { knownOf, type Known } from './request/names/known-members.ts'
 import { QueryReader } from './request/query.ts'
+import { Unknown } from './request/names/unknown.ts'
 import { namesOf } from './router.ts'
 import type { Route } from './route.ts'
 
@@ -17,7 +20,8 @@ export class Endpoint {
   /** True where the body is read before the handler runs: to parse it, or to recognise a repeated request. */
   readonly takesBody: boolean
   readonly #names: readonly string[]
-  readonly #query: QueryReader | undefined
+  readonly #query: QueryReader
+  readonly #body: Known | null
 
   constructor(route: Route, durations: RouteDurations, bodyLimitBytes: number) {
     this.route = route
@@ -26,7 +30,8 @@ export class Endpoint {
     this.bodyLimitBytes = route.bodyLimitBytes ?? defaultLimit
     this.takesBody = route.body !== undefined || (route.creates === true && route.uploadLimitBytes === undefined)
     this.#names = namesOf(route.path)
-    this.#query = route.query && new QueryReader(route.query)
+    this.#query = new QueryReader(route.query)
+    this.#body = route.body === undefined ? null : knownOf(route.body, answersOf(route))
   }
 
   /** Values of a path that the schema refuses name nothing: 404. */
@@ -40,13 +45,27 @@ export class Endpoint {
     return result.data
   }
 
-  toQuery(text: string): unknown {
-    const { query } = this.route
-    return query && check(query, this.#query?.read(text), 'query')
+  /** 422 for unknown parameters, unless `unknown` allows them. */
+  toQuery(text: string, unknown: Unknown): unknown {
+    const { query, takesAnyQuery } = this.route
+    if (query === undefined && (text === '' || takesAnyQuery === true)) return undefined
+    const values = this.#query.read(text, takesAnyQuery === true ? new Unknown('silent') : unknown)
+    if (query !== undefined) return check(query, values, 'query', unknown.errors)
+    if (unknown.errors !== undefined) throw invalid(unknown.errors)
+    return undefined
   }
 
-  toBody(text: string): unknown {
+  /** 422 for members that `unknown` refuses. */
+  toBody(text: string, unknown: Unknown): unknown {
     const { body } = this.route
-    return body && check(body, parseJson(text), 'body')
+    if (body === undefined) return undefined
+    const value = parseJson(text)
+    if (this.#body !== null) unknown.look(this.#body, value)
+    return check(body, value, 'body', unknown.errors)
   }
+}
+
+/** The schemas of what a route answers where it succeeds. */
+function answersOf({ replies }: Route): z.ZodType[] {
+  return Object.values(replies).filter(schema => schema !== null)
 }

@@ -6,7 +6,7 @@ import type { ProblemType } from '../lib/errors.ts'
 import type { Json, Scalars } from '../api/json.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Entry } from './admin/door.ts'
-import type { Upload } from './request/upload.ts'
+import type { ReadableUpload } from './request/body/upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -32,9 +32,13 @@ export interface RouteRequest<Params, Query, Body> {
   /** Set where the route creates and the client sent an Idempotency-Key; to be passed to the command. */
   idempotencyKey: IdempotencyKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. Unread bytes are dropped. */
-  upload: Upload | undefined
+  upload: ReadableUpload | undefined
+  /** The headers that the route reads, by name; empty where absent. */
+  headers: Readonly<Record<string, string>>
   /** The origin under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
+  /** Aborts when the client goes away; set for heavy reads. */
+  signal?: AbortSignal | undefined
   /** The client's IP address. Call it before the first await: it is empty once the client has gone away. */
   addressOf: () => string
 }
@@ -65,13 +69,20 @@ type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 /** What is declared of an endpoint: who may call it, its input, its replies and its refusals. */
 interface Terms {
   summary: string
+  /** Markdown: what the summary leaves open. */
+  description?: string
   /** A Secret is a bearer token of this route alone, instead of the API's credentials. */
   auth: Auth | Secret
   /** Values are strings, percent-decoded. */
   params?: z.ZodType
-  /** Values are strings; a schema member that is an array collects repeated parameters. Unknown ones are ignored. */
+  /** Values are strings; a schema member that is an array collects repeated parameters. Unknown ones are refused. */
   query?: z.ZodType
-  /** JSON. An empty body counts as `{}`. */
+  /**
+   * True where other programs add parameters of their own, which are then ignored: probes of health checks, libraries,
+   * links to pages.
+   */
+  takesAnyQuery?: boolean
+  /** JSON. An empty body counts as `{}`. Unknown members are refused where they resemble known ones. */
   body?: z.ZodType
   /** Default: 4 MiB, or 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
@@ -81,6 +92,22 @@ interface Terms {
   uploadPart?: string
   /** True where replies may be a Download, which needs the conditional and range headers. */
   isDownload?: boolean
+  /**
+   * True for a read whose cost follows from what is stored and not from what it answers, or a function of its query that
+   * says so. Lists need not say so for searches and deep pages; see `Turns`.
+   */
+  isHeavy?: boolean | ((query: unknown) => boolean)
+  /**
+   * True where the handler makes requests of its own for its caller (see `InnerCalls`), which take turns instead of it: it
+   * may take as long as it likes.
+   */
+  makesCalls?: boolean
+  /** The headers that the handler reads, in lower case. */
+  headers?: readonly string[]
+  /** The path of what says where tokens come from (RFC 9728), which a 401 then names. */
+  resourceMetadata?: string
+  /** True where the handler waits for another server. */
+  asksOthers?: boolean
   /**
    * A media type that the client may ask for by Accept, beside JSON: the reply is then a Download, sent as it is made.
    */
@@ -150,7 +177,14 @@ export const route = routesFor<void>()
 /** The same under /admin. */
 export const adminRoute = routesFor<void, UnderAdmin>()
 
-/** Binds the handlers of routes to their services. */
-export function serve<Services>(routes: readonly ServedRoute<Services>[], services: Services): Route[] {
-  return routes.map(served => ({ ...served, handle: request => served.handle(request, services) }))
+/** Binds the handlers of routes to their services; `endWith` makes those of a request that ends with a signal. */
+export function serve<Services>(
+  routes: readonly ServedRoute<Services>[],
+  services: Services,
+  endWith: (signal: AbortSignal) => Services = () => services,
+): Route[] {
+  return routes.map(served => ({
+    ...served,
+    handle: request => served.handle(request, request.signal === undefined ? services : endWith(request.signal)),
+  }))
 }

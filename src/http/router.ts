@@ -1,3 +1,5 @@
+import { nearestName } from '../lib/text/resemblance.ts'
+
 /** The result of a lookup: the target of the path and the values of its `{names}`, or the methods that the path has. */
 export type Match<Target> = { target: Target; values: string[] } | { allowed: string[] }
 
@@ -27,6 +29,13 @@ export class Router<Target> {
     }
     if (branch.targets.has(method)) throw new Error(`${method} ${template} was declared twice`)
     branch.targets.set(method, target)
+  }
+
+  /** A path that there is and that resembles one that there is not, in one segment; undefined where none does. */
+  nearest(path: string): string | undefined {
+    const segments = path.slice(1, longestCompared).split('/')
+    const found = approach(this.#root, segments.at(-1) === '' ? segments.slice(0, -1) : segments, true)
+    return found && `/${found.join('/')}`
   }
 
   /** `path` begins with a slash and is percent-encoded; the values are decoded. */
@@ -71,12 +80,36 @@ function walk<Target>(branch: Branch<Target>, search: Search, start: number): Ta
   return found
 }
 
-/** Undefined where the segment is not valid percent-encoding, or contains NUL, which no name does. */
+/** Longer paths are compared as far as this. */
+const longestCompared = 256
+
+/** The segments of a path that leads somewhere; `mayDiffer`: one of them may be another than the given one. */
+function approach<Target>(branch: Branch<Target>, segments: string[], mayDiffer: boolean): string[] | undefined {
+  const [segment, ...rest] = segments
+  if (segment === undefined) return branch.targets.size > 0 ? [] : undefined
+  const near = mayDiffer ? nearestName(segment, branch.fixed.keys()) : undefined
+  const ways: [string | undefined, Branch<Target> | null | undefined, boolean][] = [
+    [segment, branch.fixed.get(segment), mayDiffer],
+    [near, near === undefined ? undefined : branch.fixed.get(near), false],
+    [segment, branch.any, mayDiffer],
+  ]
+  for (const [name, next, mayDifferThere] of ways) {
+    const found = name === undefined || !next ? undefined : approach(next, rest, mayDifferThere)
+    if (found !== undefined) return [name!, ...found]
+  }
+  return undefined
+}
+
+/**
+ * Undefined where the segment is not valid percent-encoding, or contains NUL, which no name does; and for `.` and `..`,
+ * which mean another path to clients and proxies.
+ */
 function decode(segment: string): string | undefined {
+  if (segment === '.' || segment === '..') return undefined
   if (!segment.includes('%')) return segment
   try {
     const decoded = decodeURIComponent(segment)
-    return decoded.includes('\0') ? undefined : decoded
+    return decoded === '.' || decoded === '..' || decoded.includes('\0') ? undefined : decoded
   } catch {
     // A URIError: such a path names nothing.
     return undefined

@@ -14,6 +14,15 @@ export const systemClock: Clock = {
   },
 }
 
+/** The same, whose timers keep the process alive: for a start that waits, when nothing else would. */
+export const wakefulClock: Clock = {
+  now: Date.now,
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
 /** Reads the clock as dates. */
 export function datesOf(clock: Clock): () => Date {
   return () => new Date(clock.now())

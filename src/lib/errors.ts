@@ -55,9 +55,34 @@ export function ignoreNotFound(error: unknown): void {
   if (!(error instanceof Problem) || error.status !== 404) throw error
 }
 
-/** A 422 that names the fields. */
+/** The most fields that a sentence names, and the longest text of one. */
+const mostTold = 3
+const longestTold = 300
+
+/** A 422 that names the fields, with a sentence of the first of them. */
 export function invalid(errors: FieldErrors): Problem {
-  return ValidationFailed({ errors })
+  const { status, code } = ValidationFailed
+  return new Problem(status, code, tell(errors), { errors })
+}
+
+/** `text is required; tags.0 must not be empty.` */
+export function tell(errors: FieldErrors): string {
+  const fields = Object.entries(errors)
+  const told = fields.slice(0, mostTold).map(([name, texts]) => `${nounOf(name)} ${cut(texts[0] ?? 'is not valid')}`)
+  const others = fields.length - told.length
+  if (others > 0) told.push(`and ${others} more`)
+  const sentence = told.join('; ')
+  return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`
+}
+
+/** What is wrong with a request as a whole stands under these names. */
+function nounOf(name: string): string {
+  if (name === 'body') return 'The body'
+  return name === 'query' ? 'The query' : cut(name)
+}
+
+function cut(text: string): string {
+  return text.length <= longestTold ? text : `${text.slice(0, longestTold)}…`
 }
 
 /** A 503 with Retry-After: nothing of the request was done, unless PostgreSQL was lost while committing. */

@@ -8,6 +8,11 @@ const tagBytes = 16
 
 const sealedForm = /^v1\.([\w-]{8})\.([\w-]{16})\.([\w-]{22,})$/
 
+/** True for 32 bytes in base64. */
+export function isKey(text: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text)
+}
+
 interface Key {
   id: string
   bytes: Buffer
@@ -66,6 +71,11 @@ export class Vault {
   /** True where a key has this id, which sealed values name. */
   has(id: string): boolean {
     return this.#keys.some(key => key.id === id)
+  }
+
+  /** The id of the key that seals, which sealed values name; null without keys. */
+  get sealsWith(): string | null {
+    return this.#keys[0]?.id ?? null
   }
 
   /** The prefix of all values that are sealed now; empty without keys. */

@@ -12,6 +12,11 @@ export interface EventRow {
   entity_id: number
   facts: Record<string, unknown> | null
   created_at: Date
+  /**
+   * The Idempotency-Key of the request that made it, as it was sent: with it, clients of the actor recognise their own
+   * write.
+   */
+  key?: string | null
 }
 
 /** The app id of events that belong to no app. */
@@ -24,6 +29,29 @@ export function listEvents(db: Db, app: number, after: number, limit: number): P
     where app_id = ${app} and rev > ${after}
     order by app_id, rev
     limit ${limit}`
+}
+
+/** How many events an app has after a rev, up to a limit, and what was before the first of them. Served by events_app. */
+export async function countEvents(db: Db, app: number, after: number, limit: number) {
+  const [row] = await db<{ count: number; prev: number | null }[]>`
+    select count(*) as count, min(prev) as prev from (
+      select prev from events where app_id = ${app} and rev > ${after} order by app_id, rev limit ${limit}
+    ) e`
+  return row!
+}
+
+/** The app's newest event of some types up to `rev`; null where the log has none. Served by events_app. */
+export async function findNewestRev(
+  db: Db,
+  app: number,
+  { rev, types }: { rev: number; types: string[] },
+): Promise<number | null> {
+  const [row] = await db<{ rev: number }[]>`
+    select rev from events
+    where app_id = ${app} and rev <= ${rev} and type = any(${types})
+    order by app_id desc, rev desc
+    limit 1`
+  return row?.rev ?? null
 }
 
 /** Where to read the events of an app: after a rev, the first ones up to a number. */

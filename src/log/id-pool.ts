@@ -1,6 +1,15 @@
 /** The numbers that one draw from the sequence gives: its increment. */
 const idsPerDraw = 64
 
+/**
+ * The first offset. An offset stands for a number that a commit draws when it has locked the app: so it is above all
+ * numbers that there will ever be, and no row has any after the commit.
+ */
+export const firstOffset = 2 ** 52
+
+/** As many offsets as there are numbers in one draw. */
+export const offsets: readonly number[] = Array.from({ length: idsPerDraw }, (_, at) => firstOffset + at)
+
 /** How many draws give so many numbers. */
 export function drawsFor(numbers: number): number {
   return Math.ceil(numbers / idsPerDraw)

@@ -3,7 +3,6 @@ import { readFile, stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import sharp, { type Sharp } from 'sharp'
 import { endNow, takeOrders } from '../lib/process/isolated-process.ts'
-import { bitmapLimitBytes, decode, readHead } from './bitmap.ts'
 import type { FittedImage, Order } from './decoder.ts'
 import { pixelLimit, svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
@@ -76,8 +75,6 @@ async function fitForModel(path: string): Promise<FittedImage> {
 async function decodeFile(path: string): Promise<Sharp> {
   const { size } = await stat(path)
   const head = Buffer.concat(await createReadStream(path, { end: svgHeadBytes - 1 }).toArray())
-  const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
-  if (bitmap !== null && bitmap.width * bitmap.height <= pixelLimit) return decode(await readFile(path), bitmap)
   const options = { limitInputPixels: pixelLimit, failOn: 'error', sequentialRead: true } as const
   // SVG as bytes, so that it has no folder from which it could include files.
   const isSvg = size <= svgLimitBytes && readSvgSize(head.toString()) !== null

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { FairQueue } from '../lib/fair-queue.ts'
 import type { Log } from '../lib/log.ts'
 import { Thread } from '../lib/process/thread.ts'
 
@@ -10,11 +11,14 @@ interface Preview {
   html: string | null
 }
 
-/** The time limit of a preview: 32 KiB of code take up to 100 ms, hostile texts half a minute. A guess. */
-const taskMs = 500
+/**
+ * The processor time of a preview: 32 KiB of code take up to 100 ms, more where the machine is busy, and hostile texts
+ * half a minute. A guess.
+ */
+const taskMs = 1_500
 
-/** The most texts that may wait on this node: if all are hostile, the last one waits for 10 s. A guess. */
-const waitingLimit = 20
+/** The most texts of one user that may wait on this node: if all are hostile, the last one waits for 10 s. A guess. */
+const waitingOfOne = 20
 
 /** The largest previews take a fifth of it. */
 const memoryMb = 128
@@ -27,33 +31,36 @@ const entryLength = 256
 
 /**
  * Makes HTML of texts on a thread of its own, and caches it in memory; the least recently used entries are evicted
- * first. Safe for hostile texts.
+ * first. Safe for hostile texts. Uploaders take turns, so that slow texts of one hold up only requests for these.
  */
 export class Previews {
   readonly #thread: Thread<PreviewTask, string | null>
+  readonly #turns = new FairQueue({ atOnce: 1 })
   readonly #making = new Map<string, Promise<string | null>>()
   readonly #kept = new LRUCache<string, Preview>({ maxSize: keptLength, sizeCalculation: lengthOf })
 
   /** `file` is the script of the thread: it answers a PreviewTask with HTML or null. */
   constructor(file: URL, log: Log) {
-    this.#thread = new Thread({ file, taskMs, waitingLimit, memoryMb, log })
+    this.#thread = new Thread({ file, taskMs, waitingLimit: 1, memoryMb, log })
   }
 
   /**
-   * The preview with this name, which always means one text in one form; `read` is called where it is not cached. Null
-   * where there is none: the form is not known, making it takes too long, or too many wait.
+   * The preview with this name, which always means one text of a user in one form; `read` is called where it is not
+   * cached. Null where there is none: the form is not known, making it takes too long, or too many wait.
    */
-  async of(name: string, read: () => Promise<PreviewTask>): Promise<string | null> {
+  async of(name: string, uploader: number, read: () => Promise<PreviewTask>): Promise<string | null> {
     const kept = this.#kept.get(name)
     if (kept !== undefined) return kept.html
     const making = this.#making.get(name)
     if (making !== undefined) return making
-    const made = this.#make(name, read).finally(() => this.#making.delete(name))
+    if (this.#turns.countOf(uploader) > waitingOfOne) return null
+    const made = this.#turns.add(uploader, () => this.#make(name, read)).finally(() => this.#making.delete(name))
     this.#making.set(name, made)
     return made
   }
 
   async close(): Promise<void> {
+    this.#turns.clear()
     await this.#thread.close()
   }
 

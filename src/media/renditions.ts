@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { bitmapLimitBytes, readHead } from './bitmap.ts'
+import { readBitmapSize } from './bitmap.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import { Decoder } from './decoder.ts'
 import { svgLimitBytes, type Image, type Rendition } from './image.ts'
@@ -32,8 +32,8 @@ const waitingLimit = { ofAll: 200, ofOne: 100 }
 export class Renditions {
   readonly #bytes: Bytes
   readonly #decoder = new Decoder(processorMs.rendition)
-  readonly #heads = { decoder: new Decoder(processorMs.head), turns: new FairQueue() }
-  readonly #turns = new FairQueue()
+  readonly #heads = { decoder: new Decoder(processorMs.head), turns: new FairQueue({ atOnce: 1 }) }
+  readonly #turns = new FairQueue({ atOnce: 1 })
   readonly #making = new Map<string, Promise<string | null>>()
   readonly #failed = new LRUCache<string, true>({ max: failedLimit })
 
@@ -48,8 +48,8 @@ export class Renditions {
   async inspect(key: string, uploader: number): Promise<Image | null> {
     const size = (await this.#bytes.sizeOf(key)) ?? 0
     const head = size === 0 ? Buffer.alloc(0) : await this.#readHead(key, size)
-    const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
-    if (bitmap !== null) return { format: 'bmp', width: bitmap.width, height: bitmap.height }
+    const bitmap = readBitmapSize(head, size)
+    if (bitmap !== null) return { format: 'bmp', ...bitmap }
     const drawn = size <= svgLimitBytes ? readSvgSize(head.toString()) : null
     if (drawn !== null) return { format: 'svg', ...drawn }
     if (!signature.test(head.toString('latin1', 0, signatureBytes))) return null

@@ -69,6 +69,10 @@ export async function removeNode(db: Db, id: string): Promise<void> {
   await db`delete from nodes where id = ${id}`
 }
 
+export async function removeAllNodes(db: Db): Promise<void> {
+  await db`delete from nodes`
+}
+
 /** Removes nodes that have not reported for a day. */
 export async function removeLostNodes(db: Db): Promise<void> {
   await db`delete from nodes where seen_at < now() - interval '1 day'`

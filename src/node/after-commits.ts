@@ -47,7 +47,6 @@ export async function startNotifications(parts: Base & Storage & SharedState & E
   teardown.add('notifications', () => notifier.stop())
   void notifier.start()
 
-  const terms = { waiting: 0 }
   metrics.gauge(
     'parley_background_waiting',
     'Apps with events of which notifications and search terms are still to be made, as this node knows.',
@@ -58,10 +57,5 @@ export async function startNotifications(parts: Base & Storage & SharedState & E
     'How long the oldest of these events has waited.',
     () => notifier.lagSeconds,
   )
-  metrics.gauge(
-    'parley_notification_terms_waiting',
-    'Notifications, at most, that searches have to read themselves.',
-    () => terms.waiting,
-  )
-  return { feed, notifier, terms }
+  return { feed, notifier }
 }

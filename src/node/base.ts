@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { productVersion } from '../config/product-version.ts'
 import { toTraceSettings } from '../config/part-options.ts'
 import { Metrics } from '../http/about/metrics.ts'
 import { datesOf, systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Epoch } from '../log/epoch.ts'
 import type { Teardown } from '../lib/process/teardown.ts'
 import type { Traces } from '../monitoring/traces.ts'
 import { anyOrigin } from '../realtime/protocols/protocol.ts'
 
 interface Given {
   config: Config
+  /** Where the database is. */
+  url: string
+  /** The history of the database that this node has known before, and that is over; null at the start. */
+  over: Epoch | null
   log: Log
   /** Each part adds how it ends. */
   teardown: Teardown
-  /** Called when the node cannot go on. */
-  onLost: (error: Error) => void
 }
 
 /** What every part of a node is given. */
@@ -54,7 +58,7 @@ export async function openBase(given: Given): Promise<Base> {
   const node = randomUUID()
   const clock = systemClock
   const metrics = new Metrics()
-  metrics.version(config.version)
+  metrics.version(productVersion)
   const tracer = await openTraces(config, node, log)
   if (tracer !== null) teardown.add('traces', () => tracer.close())
   return { ...given, node, clock, now: datesOf(clock), origin: new OwnOrigin(config.publicUrl), metrics, tracer }
@@ -65,5 +69,5 @@ async function openTraces(config: Config, node: string, log: Log): Promise<Trace
   const settings = toTraceSettings(config)
   if (settings === null) return null
   const { Traces } = await import('../monitoring/traces.ts')
-  return new Traces({ ...settings, version: config.version, node, log })
+  return new Traces({ ...settings, version: productVersion, node, log })
 }

@@ -1,6 +1,5 @@
 import { openCommitConnection } from '../engine/commit/connection.ts'
 import { Apps } from '../engine/apps.ts'
-import { LastWriters } from '../engine/nodes/last-writers.ts'
 import { OtherNodes } from '../engine/nodes/other-nodes.ts'
 import { ReadLease } from '../engine/nodes/read-lease.ts'
 import { Typing } from '../engine/typing.ts'
@@ -25,10 +24,9 @@ export type Engine = ReturnType<typeof openEngine>
 
 /** The actors of apps, the connections that they commit on, and who is active and typing. */
 export function openEngine(parts: Base & Storage & SharedState) {
-  const { config, url, node, registrations, triggers, globalCommands, credentials, clock, metrics, teardown } = parts
-  const lastWriters = new LastWriters(node, () => performance.now())
+  const { config, url, epoch, registrations, triggers, globalCommands, credentials, clock, metrics, teardown } = parts
   const connections = Array.from({ length: config.commitLanes + commitsApart }, () =>
-    openCommitConnection(url, () => lastWriters.isUnsettled),
+    openCommitConnection(url, epoch.admission),
   )
   teardown.add('commit connections', async () => {
     await Promise.all(connections.map(connection => connection.close()))
@@ -56,13 +54,13 @@ export function openEngine(parts: Base & Storage & SharedState) {
   teardown.add('mailboxes', () => apps.idle())
 
   const collisions = () => connections.reduce((sum, { collisions }) => sum + collisions, 0)
-  const decidedAgain = 'Commits that were decided again, because others had written.'
-  metrics.counter('parley_commit_conflicts_total', decidedAgain, collisions)
+  const met = 'Commits that met commits of other nodes.'
+  metrics.counter('parley_commit_conflicts_total', met, collisions)
   metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
   metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
 
   const typing = new Typing(clock)
   apps.onCommit(typing.onCommit)
   const presence = new Presence({ seen: credentials.seenAt, clock })
-  return { apps, lastWriters, otherNodes, readLease, collisions, typing, presence }
+  return { apps, otherNodes, readLease, collisions, typing, presence }
 }

@@ -2,6 +2,7 @@ import { toRunSettings } from '../config/part-options.ts'
 import { lookAtCommits, type CommitLook } from '../jobs/commit-look.ts'
 import { startJobs, type Job } from '../jobs/jobs.ts'
 import { earlierTime, storageJobs } from '../jobs/storage-jobs.ts'
+import { anyHistory } from '../log/epoch.ts'
 import { sharedRev } from '../log/shared-log.ts'
 import type { Monitor } from '../monitoring/monitor.ts'
 import type { Realtime } from '../realtime/realtime.ts'
@@ -57,11 +58,11 @@ function lasting(parts: JobSources): Job[] {
   const { config, sql, now, webhooks, notifications, agents } = parts
   const { trashDays, eventDays, auditDays } = config
   const past = () => earlierTime(sql, now())
-  const { notifier, terms } = notifications
   return [
     ...storageJobs(sql, { eventDays, auditDays }, now),
     ...deliveryJobs({ ...parts, ...webhooks, past }),
-    ...notificationJobs({ ...parts, notifier, past, observeTerms: waiting => (terms.waiting = waiting) }),
+    ...notificationJobs({ ...parts, ...notifications, past, perUser: config.notificationsPerUser }),
+    ...parts.keyJobs,
     ...agents.indexer.jobs,
     ...agentRunJobs({ ...parts, ...agents, settings: toRunSettings(config), past }),
     ...resources.flatMap(({ jobs }) => jobs?.({ ...parts, trashDays, past }) ?? []),
@@ -71,8 +72,14 @@ function lasting(parts: JobSources): Job[] {
 }
 
 /** What finds what other nodes did, and what the bus has lost. */
-function looks({ sharedLog, apps, realtime, notifications }: JobSources): Job[] {
+function looks({ epoch, sql, sharedLog, apps, realtime, notifications }: JobSources): Job[] {
   return [
+    {
+      name: 'look whether the database has another history',
+      periodMs: 1_000,
+      dueWith: anyHistory,
+      run: () => epoch.look(sql),
+    },
     { name: 'look for users, keys and webhooks', periodMs: 1_000, dueWith: sharedRev, run: () => sharedLog.poll() },
     {
       name: 'look for what other nodes committed',

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { productVersion } from '../config/product-version.ts'
 import { announceArrival } from '../engine/nodes/read-lease.ts'
 import { withTimeout, type Clock } from '../lib/clock.ts'
 import { readDisk } from '../monitoring/disk.ts'
@@ -33,7 +34,7 @@ export async function openMonitoring(parts: Watched): Promise<{ monitor: Monitor
   const monitor = new Monitor({
     id: node,
     sql,
-    version: config.version,
+    version: productVersion,
     beat: async () => ({
       sessions: realtime.figures.sessions,
       waiting: apps.waiting,
@@ -60,8 +61,8 @@ export async function storeLastSample(monitor: Monitor, clock: Clock): Promise<v
 }
 
 function figuresOf(parts: Watched): ReadFigures {
-  const { metrics, apps, bus, replica, collisions, forwarded, realtime, notifications } = parts
-  const { notifier, terms } = notifications
+  const { metrics, apps, bus, replica, collisions, realtime, notifications } = parts
+  const { notifier } = notifications
   const { deliverer } = parts.webhooks
   const { counts: runCounts } = parts.agents
   const readLoopLoad = watchLoop()
@@ -76,7 +77,6 @@ function figuresOf(parts: Watched): ReadFigures {
       collisions: collisions(),
       commit_p50_ms: commitTimes.p50Ms,
       commit_p99_ms: commitTimes.p99Ms,
-      commands_forwarded: forwarded(),
       mailbox: apps.waiting,
       apps: apps.size,
       sessions,
@@ -89,7 +89,6 @@ function figuresOf(parts: Watched): ReadFigures {
       deliveries_queued: deliverer.waiting,
       background_waiting: notifier.waiting,
       background_lag_ms: notifier.lagSeconds * 1000,
-      notification_terms_waiting: terms.waiting,
       agent_runs_done: runCounts.totals.done,
       agent_runs_failed: runCounts.totals.failed,
       agent_runs_open: runCounts.open,

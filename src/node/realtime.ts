@@ -5,8 +5,10 @@ import type { AppPolicy } from '../realtime/app-policy.ts'
 import { isRemovable } from '../resources/apps/kinds.ts'
 import { canRead } from '../resources/apps/members/access.ts'
 import { isListed, isUnread } from '../resources/apps/own/unread.ts'
+import { findAppIds } from '../resources/apps/store.ts'
 import { eventTypes as events } from '../resources/index.ts'
 import { lookAmong } from '../resources/users/lists/online.ts'
+import { snapshots } from '../resources/snapshots/take.ts'
 import { actorOf } from '../resources/users/represent.ts'
 import type { UserCache } from '../auth/user-cache.ts'
 import type { Base } from './base.ts'
@@ -23,7 +25,9 @@ export async function openRealtime(parts: Base & Storage & SharedState & Engine 
     events,
     policy: toAppPolicy(userCache),
     findVisible: (users, active) => lookAmong({ sql, userCache, users, active }),
-    authenticate: token => authenticate('token', `Bearer ${token}`, credentials),
+    findByUid: (uids, by) => findAppIds(sql, uids, by),
+    takeSnapshot: snapshots({ ...parts, origin: origin.inFrames }),
+    authenticate: (token, address) => authenticate('token', `Bearer ${token}`, credentials, () => address),
     actor: actorOf,
     origin: origin.inFrames,
     fallbackOrigin: origin.get,

@@ -1,11 +1,13 @@
+import { expireLeases } from '../agents/runs/lease-store.ts'
 import { prepareEvents } from '../jobs/storage-jobs.ts'
-import { Vault } from '../lib/vault.ts'
-import { removeNode } from '../monitoring/node-store.ts'
-import { prepareDatabase } from '../postgres/database.ts'
+import { admitPrimary, admitReplica, findEpoch, type Epoch } from '../log/epoch.ts'
+import type { Vault } from '../lib/vault.ts'
+import { removeAllNodes, removeNode } from '../monitoring/node-store.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { Replica } from '../postgres/replica.ts'
-import { backgroundIdleInTransactionMs, openSql, type Sql } from '../postgres/sql.ts'
-import { requireKeys } from '../resources/seals.ts'
+import { backgroundIdleInTransactionMs, openSql, type Sql, type Tx } from '../postgres/sql.ts'
+import { openVault } from '../resources/seals.ts'
+import { releaseAllLeases } from '../resources/webhooks/delivery/store.ts'
 import type { Base } from './base.ts'
 
 /**
@@ -14,8 +16,8 @@ import type { Base } from './base.ts'
 export const commitsApart = 2
 
 export interface Storage {
-  /** Where the database is. */
-  url: string
+  /** The history of the database that everything in memory belongs to. */
+  epoch: Epoch
   sql: Sql
   /** Null where there is none. */
   replica: Replica | null
@@ -23,34 +25,26 @@ export interface Storage {
   vault: Vault
 }
 
-/** The database and its schema: an embedded PostgreSQL where DATABASE_URL names none. */
-export async function openStorage({ config, node, log, now, metrics, teardown, onLost }: Base): Promise<Storage> {
+/** The database and its schema. Every connection but those that prepare it is admitted by the epoch. */
+export async function openStorage(parts: Base): Promise<Storage> {
+  const { config, node, url, log, now, metrics, teardown } = parts
+  const epoch = await prepareSchema(parts)
   const statementTimeoutMs = config.statementSeconds * 1000
-  const url = await prepareDatabase({
-    url: config.databaseUrl,
-    dataDir: config.dataDir,
-    connections: config.databaseConnections + config.commitLanes + commitsApart,
-    log,
-    teardown,
-    onLost,
-  })
   const sql = openSql({
     url,
+    admission: epoch.admission,
     connections: config.databaseConnections,
     statementTimeoutMs,
     idleTimeoutMs: backgroundIdleInTransactionMs,
     waited: ms => metrics.poolWaits.observe(ms / 1000),
   })
   teardown.add('connections', () => sql.end({ timeout: 5 }))
-  await migrate(sql, log)
   await prepareEvents(sql, now())
   // When all its commits have ended: while no other node is registered, reads trust that none commits.
-  teardown.add('node', () => removeNode(sql, node))
+  teardown.add('node', () => (epoch.signal.aborted ? undefined : removeNode(sql, node)))
 
-  const vault = new Vault(config.secretKeys)
-  await requireKeys(sql, vault)
-  if (!vault.isLocked)
-    log.warn({}, 'SECRET_KEYS is not set: headers of agents and secrets of webhooks are stored in clear')
+  const { secretKeys: keys, dataDir } = config
+  const vault = await openVault({ sql, keys, dataDir, isShared: config.databaseUrl !== null, log })
 
   const replica =
     config.replicaUrl === null
@@ -58,11 +52,34 @@ export async function openStorage({ config, node, log, now, metrics, teardown, o
       : new Replica({
           primary: sql,
           url: config.replicaUrl.reveal(),
+          admission: admitReplica(epoch.id),
           connections: config.databaseConnections,
           statementTimeoutMs,
           log,
         })
   if (replica !== null) teardown.add('replica', () => replica.close())
   metrics.counter('parley_replica_reads_total', 'Reads that the replica has answered.', () => replica?.reads ?? 0)
-  return { url, sql, replica, vault }
+  return { epoch, sql, replica, vault }
+}
+
+/** Nodes of the history before have no part in this one: they are not waited for, and hold nothing. */
+async function forgetNodes(tx: Tx): Promise<void> {
+  await removeAllNodes(tx)
+  await releaseAllLeases(tx)
+  await expireLeases(tx)
+}
+
+async function prepareSchema({ config, url, over, log }: Base): Promise<Epoch> {
+  const sql = openSql({
+    url,
+    admission: admitPrimary,
+    connections: 1,
+    statementTimeoutMs: config.statementSeconds * 1000,
+  })
+  try {
+    await migrate(sql, log)
+    return await findEpoch(sql, { over, onBegin: forgetNodes })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { poolOf } from './driver/ending.ts'
 import type { Db } from './sql.ts'
 
 interface Batch<Key, Value> {
@@ -34,7 +35,8 @@ export function batchLoads<Key, Value>(
     return batch
   }
 
-  return (db, keys) => {
+  return (given, keys) => {
+    const db = poolOf(given)
     const known = newest.get(db)
     const isOpen = known !== undefined && !known.isOver && known.keys.size < keyLimit
     const batch = isOpen ? known : open(db, known)

@@ -26,12 +26,26 @@ export interface Batch<Row> extends Declared<Row> {
   readonly columnTypes: readonly [column: keyof Row & string, type: ColumnType][]
 }
 
+/**
+ * What a column holds that a commit may assign to new items and events. `number`: perhaps an offset instead of a number.
+ * `time`: the time of the commit, which becomes that of the app's newest event where that is later. `item`: JSON of a new
+ * item, and `delivery`: JSON of an event about one, with both.
+ */
+export type Assigned = 'number' | 'time' | 'item' | 'delivery'
+
 interface Declared<Row> {
   /** Unique among all batches. */
   name: string
   columns: Partial<Record<keyof Row & string, ColumnType>>
   /** The SQL of this write; `rows` is a table expression with the declared columns, `columns` their names. */
   sql: (rows: string, columns: string) => string
+  /** The column with the app that a row belongs to. Default: `app_id`, where there is such a column. */
+  app?: keyof Row & string
+  /**
+   * The columns in which a partial statement puts what it assigns; see `Assigned`. Absent where it can assign nothing to
+   * the rows.
+   */
+  assigns?: Partial<Record<keyof Row & string, Assigned>>
   /** Rows with equal keys are merged before they are written: only the newest is sent. */
   key?: (row: Row) => unknown
   /**
@@ -74,10 +88,19 @@ export type StatementTexts = Map<string, string>
 export class WriteStatement {
   readonly params: Param[] = []
   readonly #parts: { batch: Batch<never>; layout: Layout; firstParam: number }[] = []
+  readonly #isPartial: boolean
   #shape = ''
 
-  /** Requires at least one row. */
-  add<Row extends object>(batch: Batch<Row>, rows: readonly Row[]): void {
+  /**
+   * `isPartial`: the statement writes the rows of the apps in the table `held` alone, which its fence must provide, with
+   * the numbers and times that it assigns; each row is added with its app.
+   */
+  constructor({ isPartial = false } = {}) {
+    this.#isPartial = isPartial
+  }
+
+  /** Requires at least one row. `apps`: the app of each row, for a partial statement. */
+  add<Row extends object>(batch: Batch<Row>, rows: readonly Row[], apps: readonly number[] = []): void {
     const layout = layoutOf(batch, rows)
     const { name, columnTypes, uniform = [] } = batch
     const firstParam = this.params.length
@@ -85,6 +108,8 @@ export class WriteStatement {
       const isSingle = layout === 'row' || (layout === 'uniform' && uniform.includes(column))
       this.params.push(isSingle ? toParam(rows[0]![column], type) : toArrayLiteral(rows, column, type))
     }
+    if (this.#isPartial && appColumn(batch) === undefined)
+      this.params.push(layout === 'row' ? apps[0]! : `{${apps.join(',')}}`)
     this.#parts.push({ batch: batch as Batch<never>, layout, firstParam })
     this.#shape += `${name} ${layout};`
   }
@@ -129,7 +154,8 @@ export class WriteStatement {
     const place = () => `$${++count}`
     const parts = this.#parts.map(({ batch, layout }) => {
       const columns = batch.columnTypes.map(([column]) => column).join(', ')
-      return `${batch.name} as (${batch.sql(toTable(batch, layout, place), columns)})`
+      const table = toTable(batch, layout, place, this.#isPartial)
+      return `${batch.name} as (${batch.sql(table, columns)})`
     })
     return [parts, count]
   }
@@ -211,24 +237,76 @@ function layoutOf<Row>({ columns, uniform = [] }: Batch<Row>, rows: readonly Row
  * Arrays are unnested beside the fence: with the condition above them instead, `where (select holds from fence)`,
  * PostgreSQL executed 3 % more instructions for a commit of 2 messages (measured).
  */
-function toTable(batch: Batch<never>, layout: Layout, place: () => string): string {
+function toTable(batch: Batch<never>, layout: Layout, place: () => string, isPartial: boolean): string {
   const sources: string[] = []
   const picks: string[] = []
+  const assigns: Readonly<Record<string, Assigned | undefined>> = batch.assigns ?? {}
+  const pick = (column: string, value: string) => {
+    const assigned = isPartial ? assigns[column] : undefined
+    const found = assigned === undefined ? value : toAssigned(value, assigned)
+    picks.push(found === column ? column : `${found} as ${column}`)
+  }
   const uniform: readonly string[] = batch.uniform ?? []
+  let app: string | undefined
   for (const [column, type] of batch.columnTypes as readonly [string, ColumnType][]) {
-    if (layout === 'row') picks.push(`${toValue(place(), type)} as ${column}`)
-    else if (layout === 'uniform' && uniform.includes(column)) {
+    if (layout === 'row') {
+      const at = place()
+      if (column === appColumn(batch)) app = `${at}::bigint`
+      pick(column, toValue(at, type))
+    } else if (layout === 'uniform' && uniform.includes(column)) {
       // In a scalar subquery, the text is parsed once instead of once per row.
       const value = toValue(place(), type)
-      picks.push(`${sentAsText.has(type) ? `(select ${value})` : value} as ${column}`)
+      pick(column, sentAsText.has(type) ? `(select ${value})` : value)
     } else {
       // unnest would flatten an array of arrays, so such columns are sent as text and cast row by row.
       sources.push(`unnest(${place()}::${type === 'text[]' ? 'text' : type}[]) as ${column}`)
-      picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
+      pick(column, type === 'text[]' ? `${column}::text[]` : column)
     }
   }
-  if (layout === 'row') return `(select ${picks.join(', ')} from fence where holds)`
-  return `(select ${picks.join(', ')} from (select ${sources.join(', ')} from fence where holds) as r)`
+  if (layout === 'row') {
+    const [held, isHeld] = isPartial ? [', held', ` and held_id = ${app ?? `${place()}::bigint`}`] : ['', '']
+    return `(select ${picks.join(', ')} from fence${held} where holds${isHeld})`
+  }
+  if (isPartial && appColumn(batch) === undefined) sources.push(`unnest(${place()}::bigint[]) as of_app`)
+  const held = isPartial ? ` join held on held_id = ${appColumn(batch) ?? 'of_app'}` : ''
+  return `(select ${picks.join(', ')} from (select ${sources.join(', ')} from fence where holds) as r${held})`
+}
+
+/**
+ * A value with what the row of `held` assigns: `number_shift` is added to the offsets `from_number` to `to_number`, and
+ * `held_at` is the time of the app's newest event, where that is later than the time of the commit.
+ */
+function toAssigned(value: string, assigned: Assigned): string {
+  switch (assigned) {
+    case 'number':
+      return `case when ${value} between from_number and to_number then ${value} + number_shift else ${value} end`
+    case 'time':
+      return `case when ${value} < held_at then held_at else ${value} end`
+    case 'item':
+      return ifAssigned(value, withAssigned(value, 'id'))
+    case 'delivery':
+      return ifAssigned(
+        value,
+        `${withAssigned(value, 'entity_id')} || jsonb_build_object('body', ${withAssigned(`(${value} -> 'body')`, 'id')})`,
+      )
+  }
+}
+
+function ifAssigned(value: string, assigned: string): string {
+  return `case when number_shift = 0 and held_at is null then ${value} else ${assigned} end`
+}
+
+/** JSON with the number of its member `id` and its `created_at` assigned; the same where it is no object. */
+function withAssigned(json: string, id: string): string {
+  const number = toAssigned(`(${json} ->> '${id}')::bigint`, 'number')
+  const time = toAssigned(`(${json} ->> 'created_at')::timestamptz`, 'time')
+  const text = `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  return `case when jsonb_typeof(${json}) = 'object'
+    then ${json} || jsonb_build_object('${id}', ${number}, 'created_at', ${text}) else ${json} end`
+}
+
+function appColumn({ app, columns }: Pick<Batch<never>, 'app' | 'columns'>): string | undefined {
+  return app ?? ('app_id' in columns ? 'app_id' : undefined)
 }
 
 function toValue(place: string, type: ColumnType): string {

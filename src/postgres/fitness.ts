@@ -19,7 +19,7 @@ const suggestion =
 
 /**
  * Refuses a database that Parley cannot work with: one StartFault that lists all reasons with their remedies. Logs a
- * warning where the locale folds only ASCII letters.
+ * warning where the encoding knows only the letters of ASCII.
  */
 export async function requireFit(sql: Sql, log: Log): Promise<void> {
   const [database] = await sql<[Database]>`
@@ -27,32 +27,30 @@ export async function requireFit(sql: Sql, log: Log): Promise<void> {
       current_setting('transaction_read_only')::boolean as is_read_only,
       current_setting('synchronous_commit') as synchronous_commit, current_user as role, current_schema() as schema,
       has_schema_privilege(current_schema(), 'create') as may_create`
-  const letters = usableEncodings.has(database.encoding) ? await readLetters(sql) : null
-  const faults = findFaults(database, letters)
+  const faults = findFaults(database)
   if (faults.length > 0) throw new StartFault(['The database cannot be used:', ...faults].join('\n  - '))
-  if (database.encoding === 'UTF8' && letters?.is_unicode) return
+  if (database.encoding === 'UTF8') return
   log.warn(
     { encoding: database.encoding },
-    `By the locale or encoding of the database, É and é are different letters in uids, names and searches. ${suggestion}`,
+    `By the encoding of the database, É and é are different letters in uids, names and searches. ${suggestion}`,
   )
 }
 
 /** Encodings that can hold any text; SQL_ASCII stores bytes without looking at them. */
 const usableEncodings = new Set(['UTF8', 'SQL_ASCII'])
 
-interface Letters {
-  is_latin: boolean
-  is_unicode: boolean
-}
-
-function findFaults(
-  { major, encoding, is_read_only, synchronous_commit, role, schema, may_create }: Database,
-  letters: Letters | null,
-): string[] {
+function findFaults({
+  major,
+  encoding,
+  is_read_only,
+  synchronous_commit,
+  role,
+  schema,
+  may_create,
+}: Database): string[] {
   const faults: string[] = []
   if (major < 15) faults.push(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
-  if (letters === null) faults.push(`Its encoding is ${encoding}, not UTF8. ${suggestion}`)
-  else if (!letters.is_latin) faults.push(`By its locale, I and i are different letters. ${suggestion}`)
+  if (!usableEncodings.has(encoding)) faults.push(`Its encoding is ${encoding}, not UTF8. ${suggestion}`)
   if (is_read_only) {
     faults.push('It is read-only: connect to the primary, and see that default_transaction_read_only is off.')
   }
@@ -68,11 +66,4 @@ function findFaults(
     faults.push(`The role ${role} may not create tables: grant create on schema ${schema} to ${role}.`)
   }
   return faults
-}
-
-/** Uids and names are compared in lower case. */
-async function readLetters(sql: Sql): Promise<Letters> {
-  const [letters] = await sql<[Letters]>`
-    select lower('I') = 'i' as is_latin, lower('É') = 'é' as is_unicode`
-  return letters
 }

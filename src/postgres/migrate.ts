@@ -7,6 +7,17 @@ import { requireFit } from './fitness.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReservedSql, Sql, Tx } from './sql.ts'
 
+const schemaFolder = join(import.meta.dirname, 'schema')
+
+/** The files of the schema, in an order in which each needs only what those before it make. */
+export const schemaFiles = [
+  ...['words', 'names', 'search'],
+  ...['files', 'people', 'apps', 'content', 'parts', 'notifications', 'webhooks', 'agents', 'deployment'],
+]
+
+/** What an empty database begins with, under the number before the first migration. */
+const schemaName = '0000_schema'
+
 const ownFolder = join(import.meta.dirname, 'migrations')
 
 /** An arbitrary fixed number: nodes that start together take turns on this advisory lock. */
@@ -23,7 +34,7 @@ const lockPauseMs = 2_000
 /** Three minutes in all: longer than any transaction of Parley, and than most backups hold a table. */
 const lockAttempts = 60
 
-/** A numbered file, with a digest that tells it from a file of equal name in another build. */
+/** The schema or a numbered file, with a digest that tells it from one of equal name in another build. */
 interface Migration {
   name: string
   text: string
@@ -31,9 +42,9 @@ interface Migration {
 }
 
 /**
- * Brings the schema up to date: runs each missing file once, in order, in a transaction of its own without a time
- * limit. StartFault where the database is not fit for Parley, or its schema was made by a newer version or by different
- * files.
+ * Brings the database up to date: makes the schema in an empty one, and runs each missing migration once, in order, each
+ * in a transaction of its own without a time limit. StartFault where the database is not fit for Parley, or was made by a
+ * newer version, by one before 0.9.0, or by different files.
  */
 export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<void> {
   await requireFit(sql, log)
@@ -57,13 +68,13 @@ export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<v
   }
 }
 
-/** The digests of this version's migrations, by name. */
+/** The digests of this version's schema and migrations, by name. */
 export function listOwnMigrations(folder = ownFolder): Map<string, string> {
   return new Map(readMigrations(folder).map(({ name, digest }) => [name, digest]))
 }
 
 /**
- * Creates the schema as of the named migrations in an empty database, within the caller's transaction. Run `migrate`
+ * Makes the schema and runs the named migrations in an empty database, within the caller's transaction. Run `migrate`
  * afterwards for the missing ones.
  */
 export async function makeSchema(tx: Tx, names: ReadonlySet<string>, folder = ownFolder): Promise<void> {
@@ -72,6 +83,11 @@ export async function makeSchema(tx: Tx, names: ReadonlySet<string>, folder = ow
   for (const { name, text, digest } of readMigrations(folder)) {
     if (names.has(name)) await tx.unsafe(`${text}; insert into migrations values ('${name}', now(), '${digest}')`)
   }
+}
+
+/** Keeps nodes from starting until this connection ends: they wait, as for one that migrates. */
+export async function holdMigrations(sql: Sql): Promise<void> {
+  await sql`select pg_advisory_lock(${migrationLock})`
 }
 
 async function acquireLock(connection: ReservedSql, log: Log): Promise<void> {
@@ -122,16 +138,29 @@ async function apply(connection: ReservedSql, { name, text, digest }: Migration)
   }
 }
 
+/** The schema, and the migrations in the order of their numbers. */
 function readMigrations(folder: string): Migration[] {
+  const schema = schemaFiles.map(name => readFileSync(join(schemaFolder, `${name}.sql`), 'utf8')).join('\n')
   const names = readdirSync(folder).filter(name => name.endsWith('.sql'))
-  return names.sort().map(name => {
-    const text = readFileSync(join(folder, name), 'utf8')
-    return { name, text, digest: createHash('sha256').update(text).digest('hex') }
-  })
+  return [
+    toMigration(schemaName, schema),
+    ...names.sort().map(name => toMigration(name, readFileSync(join(folder, name), 'utf8'))),
+  ]
 }
 
-/** StartFault unless each applied migration is among the files, unchanged. */
+function toMigration(name: string, text: string): Migration {
+  return { name, text, digest: createHash('sha256').update(text).digest('hex') }
+}
+
+/** StartFault unless what was applied is among the files, unchanged. */
 function requireUnchanged(migrations: Migration[], applied: Omit<Migration, 'text'>[]): void {
+  if (applied.length > 0 && !applied.some(({ name }) => name === schemaName)) {
+    throw new StartFault(
+      'The database was made by a version of Parley before 0.9.0, and this version cannot bring it up to date. Start with ' +
+        'a new DATA_DIR or DATABASE_URL. To take out what the old database holds, start the version that made it, and read ' +
+        'it through the API.',
+    )
+  }
   const known = new Map(migrations.map(({ name, digest }) => [name, digest]))
   const unknown = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name)
   if (unknown.length > 0) {

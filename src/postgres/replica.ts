@@ -1,22 +1,24 @@
 import { pause, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { openSql, type Db, type Sql } from './sql.ts'
+import { endWith } from './driver/ending.ts'
+import { openSql, type Admission, type Db, type Sql } from './sql.ts'
 import { batchLoads } from './batch-loads.ts'
 import { isUnavailable } from './unavailable.ts'
 
 interface ReplicaOptions {
   primary: Sql
   url: string
+  /** Refuses connections to what is no replica of this database. */
+  admission: Admission
   connections: number
   statementTimeoutMs: number
   log: Log
 }
 
-/** A position in the write-ahead log, and its timeline: a promotion begins another one. */
+/** A position in the write-ahead log, and the history of the database (log/epoch.ts): a promotion begins another one. */
 interface Position {
   bytes: number
-  timeline: number
-  deployment: string
+  epoch: string
 }
 
 /** How long a replica may take to report its position, and for how long one that did not is skipped. Guesses. */
@@ -62,19 +64,26 @@ export class Replica {
 
   /**
    * Runs read-only queries on the replica or on the primary; again on the primary where the replica fails on the way.
+   * They end with the signal, if there is one.
    */
-  async read<Result>(run: (sql: Sql) => Promise<Result>): Promise<Result> {
-    if (!(await this.#isCurrent())) return run(this.#primary)
+  async read<Result>(run: (sql: Sql) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const viewed = (sql: Sql) => (signal === undefined ? sql : endWith(sql, signal))
+    if (!(await this.#isCurrent())) return run(viewed(this.#primary))
     try {
-      const result = await run(this.#sql)
+      const result = await run(viewed(this.#sql))
       this.#reads++
       return result
     } catch (error) {
       // A statement that timed out there would time out here too.
       if (!isUnavailable(error) || (error as { code?: string }).code === '57014') throw error
       this.#skip(error)
-      return run(this.#primary)
+      return run(viewed(this.#primary))
     }
+  }
+
+  /** The replica for one request: its reads end with the signal. */
+  endWith(signal: AbortSignal): Pick<Replica, 'read'> {
+    return { read: run => this.read(run, signal) }
   }
 
   async close(): Promise<void> {
@@ -86,11 +95,7 @@ export class Replica {
     const committed = (await this.#findCommitted(this.#primary, ['position'])).get('position')!
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const replayed = await this.#askReplica()
-      if (replayed === null || replayed.timeline !== committed.timeline) return false
-      if (replayed.deployment !== committed.deployment) {
-        this.#skip(new Error('DATABASE_REPLICA_URL names a replica of another database'))
-        return false
-      }
+      if (replayed === null || replayed.epoch !== committed.epoch) return false
       if (replayed.bytes >= committed.bytes) return true
       if (attempt < attempts) await pause(systemClock, pauseMs)
     }
@@ -122,16 +127,14 @@ export class Replica {
 /** Every commit that a reader may have seen has been flushed, so its position is not beyond this one. */
 async function findCommitted(sql: Db): Promise<Position> {
   const [row] = await sql<[Position]>`
-    select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as bytes,
-      (select timeline_id from pg_control_checkpoint()) as timeline, deployment
-    from environment`
+    select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as bytes, epoch from environment`
   return row
 }
 
 async function findReplayed(sql: Db): Promise<Position | null> {
   const [row] = await sql<[Position & { is_replica: boolean }]>`
     select pg_is_in_recovery() as is_replica, pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint as bytes,
-      (select timeline_id from pg_control_checkpoint()) as timeline, deployment
+      epoch
     from environment`
   return row.is_replica ? row : null
 }

@@ -25,8 +25,17 @@ export const idleInTransactionMs = 1_000
  */
 export const backgroundIdleInTransactionMs = 5_000
 
+/**
+ * Judges each connection when it has been made, before anything else is asked on it: `judge` gets the row that the query
+ * `text` finds, or the error of it, and returns the reason why the connection is not to be used. Called once for each
+ * connection.
+ */
+export type Admission = () => { text: string; judge: (row: never, error?: unknown) => Error | null }
+
 export interface ConnectionOptions {
   url: string
+  /** Default: every connection is used. */
+  admission?: Admission
   /** PostgreSQL cancels a statement that runs longer, so that a hanging query does not hold a request for ever. */
   statementTimeoutMs: number
   /**
@@ -84,13 +93,15 @@ export function openSql({ connections, waited, ...options }: SqlOptions): Sql {
  * has to enforce a deadline.
  */
 export function openConnection(options: ConnectionOptions): Sql {
-  const { url, statementTimeoutMs, applicationName = 'parley', genericPlans = false } = options
+  const { url, admission, statementTimeoutMs, applicationName = 'parley', genericPlans = false } = options
   const { idleTimeoutMs = statementTimeoutMs * 2, lockTimeoutMs } = options
   const found = readHosts(url)
   if (found === null) throw new Error('The URL of the database was not checked')
   const { hosts, ports } = found
   // The driver's types know of one host only.
   const servers: object = { host: hosts, port: ports, target_session_attrs: 'primary' }
+  // Nor do they know what the patch adds.
+  const judged: object = { admission }
   return postgres(found.url, {
     // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not
     // support.
@@ -98,6 +109,7 @@ export function openConnection(options: ConnectionOptions): Sql {
     // Among several servers, only the primary will do. With "read-write", postgres.js accepts a standby, because it
     // checks default_transaction_read_only alone; "primary" is what is meant.
     ...(hosts.length > 1 && servers),
+    ...judged,
     max: 1,
     types: { bigint, ...arrayTypes },
     // A connection that was lost while asking for the types would have none; they are listed in arrays.ts.

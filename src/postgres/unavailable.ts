@@ -1,10 +1,12 @@
+import { StartFault } from '../lib/errors.ts'
+
 /**
  * Codes of PostgreSQL (SQLSTATE) and of connections for a temporary failure. Class 08: connections; 57P: shutdown;
- * 25P03: idle in transaction for too long; 40P01, 40001: conflicts with others; 57014, 55P03: cancelled or waited too
+ * 25P03: idle in transaction for too long; 3D000: the database is not there, as while it is being restored; 40P01, 40001: conflicts with others; 57014, 55P03: cancelled or waited too
  * long.
  */
 const unavailable =
-  /^(08...|57P..|25P03|40P01|40001|57014|55P03|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
+  /^(08...|57P..|25P03|3D000|40P01|40001|57014|55P03|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
 
 /** The disk or the process is out of room, or writing is not allowed for now. */
 const full = /^(ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE)$/
@@ -35,4 +37,17 @@ export function isUnavailable(error: unknown): boolean {
   if (!unavailable.test(code)) return false
   // Codes of postgres.js and PostgreSQL name no system call.
   return syscall === undefined || connectionCalls.has(syscall as string)
+}
+
+/**
+ * True where PostgreSQL could not be reached, or broke off, perhaps as the cause of another error. The rest of what
+ * `isUnavailable` knows, such as a full disk, is not told here.
+ */
+export function isInterruption(error: unknown): boolean {
+  for (let each = error; each instanceof Error && !(each instanceof StartFault); each = each.cause) {
+    const { code, syscall } = each as Failure
+    const isOfConnection = syscall === undefined || connectionCalls.has(syscall as string)
+    if (typeof code === 'string' && unavailable.test(code) && isOfConnection) return true
+  }
+  return false
 }

@@ -13,3 +13,15 @@ export function hasWords(db: Db, text: Fragment, q: string): Fragment {
 export function hasLetters(q: string): boolean {
   return /[\p{L}\p{N}]/u.test(q)
 }
+
+/**
+ * A condition, with `and` in front: `text` has the words of each phrase one after the other, whatever the case and accents,
+ * and whatever stands between them. As `hasWords`, for few texts.
+ */
+export function hasPhrases(db: Db, text: Fragment, phrases: readonly string[]): Fragment {
+  if (phrases.length === 0) return db``
+  const words = (of: Fragment) =>
+    db`regexp_replace(E'\n' || split_text(fold(coalesce(${of}, '')), E'\n') || E'\n', E'\n+', E'\n', 'g')`
+  return db`and not exists (
+    select from unnest(${phrases as string[]}::text[]) phrase where strpos(${words(text)}, ${words(db`phrase`)}) = 0)`
+}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { Bus } from '../cluster/bus.ts'
 import { every, type Clock } from '../lib/clock.ts'
 import type { Presence } from './presence.ts'
@@ -14,14 +15,15 @@ interface PresenceGossipParts {
  * A node's changes of who is active since its last message. The first message of a node, and some later ones, list all
  * its users.
  */
-interface PresenceGossip {
-  node: string
-  isWhole: boolean
+const PresenceGossip = z.object({
+  node: z.string(),
+  isWhole: z.boolean(),
   /** The node is stopping: this is its last message. */
-  isLast?: boolean
-  came: number[]
-  went: number[]
-}
+  isLast: z.boolean().optional(),
+  came: z.array(z.int()),
+  went: z.array(z.int()),
+})
+type PresenceGossip = z.output<typeof PresenceGossip>
 
 const channel = 'presence'
 
@@ -81,7 +83,7 @@ export function gossipPresence({ bus, presence, clock, signal }: PresenceGossipP
     presence.onGossip(message.node, users)
   }
 
-  const end = bus.subscribe(channel, message => onMessage(message as PresenceGossip))
+  const end = bus.subscribe(channel, PresenceGossip.parse, onMessage)
   const announceStop = () => {
     bus.publish(channel, { node, isWhole: false, isLast: true, came: [], went: [] } satisfies PresenceGossip)
     end()

@@ -4,19 +4,24 @@ import type { UserCache } from '../auth/user-cache.ts'
 import type { AppRow, AppState } from '../engine/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
 import { FairQueue } from '../lib/fair-queue.ts'
+import type { Epoch } from '../log/epoch.ts'
 import { AppTopic, type AppTopicParts } from './topics/app-topic.ts'
 import { refusal, unsubscribed, type Ending } from './protocols/frames.ts'
 import type { AppPolicy } from './app-policy.ts'
 import { Replays } from './topics/replay.ts'
 import type { Frame } from './protocols/protocol.ts'
 import { closeCodes, type Session } from './sessions/session.ts'
+import type { TakeSnapshot } from './topics/snapshot.ts'
 import { Subscription, type SubscribeOptions } from './topics/subscription.ts'
 import { broadcast } from './broadcast.ts'
 
 export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
+  /** The history that all events belong to. */
+  epoch: Pick<Epoch, 'id' | 'start'>
   apps: Apps
   userCache: UserCache
   policy: Pick<AppPolicy, 'canRead' | 'hiddenUntil'>
+  takeSnapshot: TakeSnapshot
   replayBytes: number
 }
 
@@ -25,6 +30,9 @@ export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
  * must leave room for all other readers.
  */
 const readsAtOnce = 4
+
+/** With more events than this missed, a client gets a snapshot, if it asked for one. */
+const missedLimit = 2_000
 
 /** A client with more unsent bytes than this is not sent frames without history. A guess. */
 const volatileBytes = 64 * 1024
@@ -40,7 +48,7 @@ export class FanOut {
   onAgentAudience: (app: number, isThere: boolean) => void = () => {}
   /** App → the number of subscriptions that ask to see agents at work in it. */
   readonly #agentAudiences = new Map<number, number>()
-  readonly #queue = new FairQueue(readsAtOnce)
+  readonly #queue = new FairQueue({ atOnce: readsAtOnce })
   readonly #replays: Replays
 
   constructor(parts: FanOutParts) {
@@ -48,6 +56,7 @@ export class FanOut {
     this.#replays = new Replays({
       ...parts,
       queue: this.#queue,
+      refuse: (subscription, error) => this.#refuse(subscription, error),
       catchUp: app => parts.apps.remoteCommits.catchUp([app]),
     })
   }
@@ -176,6 +185,8 @@ export class FanOut {
     // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has got from
     // another node. Read before the rights, so that these are current.
     const head = cursor === undefined || cursor > appTopic.sent ? await apps.remoteCommits.head(app) : appTopic.sent
+    const isForeign = await this.#isForeign(subscription)
+    const isFar = await this.#isFar(subscription)
     const { user } = session
     if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
     if (apps.current(app) === undefined) await apps.state(app)
@@ -184,8 +195,31 @@ export class FanOut {
     if (!isWanted() || user === undefined) return
     const state = apps.peek(app)!
     if (!policy.canRead(state, user)) throw NotFound()
-    this.#replays.begin(subscription, { hidden: policy.hiddenUntil(state, user), head })
+    this.#replays.begin(subscription, { hidden: policy.hiddenUntil(state, user), head, isForeign, isFar })
     subscription.admission?.resolve(true)
+  }
+
+  /**
+   * True where the client's cursor is of another history than this one. A client that does not say of which is believed where
+   * the log has its cursor: no number is given out in two histories, and what came before an event is the same in all that
+   * have it.
+   */
+  async #isForeign({ epoch, cursor, app, appTopic, session }: Subscription): Promise<boolean> {
+    const { id, start } = this.#parts.epoch
+    if (cursor === undefined) return false
+    if (epoch !== undefined) return epoch !== id
+    if (cursor >= start || cursor === appTopic.sent) return false
+    return !(await this.#queue.add(session.owner ?? 0, () => this.#parts.history.has(app, cursor)))
+  }
+
+  /** True where a client that asks for a snapshot has missed more than it is sent, or what the log does not have any more. */
+  async #isFar({ snapshot, cursor, app, appTopic, session }: Subscription): Promise<boolean> {
+    if (snapshot === undefined || cursor === undefined || cursor >= appTopic.sent) return false
+    const { codec } = session
+    if (appTopic.hasListeners(codec) && cursor >= appTopic.buffer(codec).start) return false
+    const count = () => this.#parts.history.countAfter(app, cursor, missedLimit + 1)
+    const missed = await this.#queue.add(session.owner ?? 0, count)
+    return missed === null || missed > missedLimit
   }
 
   #countAgentAudience(app: number, change: 1 | -1): void {
@@ -206,9 +240,10 @@ export class FanOut {
   }
 
   #refuse(subscription: Subscription, error: unknown): void {
-    const { session, app, request, stage } = subscription
+    const { session, app, ref, request, stage } = subscription
     if (stage === 'ended') return
-    if (error instanceof Problem) session.send(refusal(error, { app_id: app, request_id: request }))
+    const about = ref === undefined ? { app_id: app } : { app: ref }
+    if (error instanceof Problem) session.send(refusal(error, { ...about, request_id: request }))
     else {
       this.#parts.log.warn({ app, error }, 'A subscription could not be started')
       session.close(closeCodes.failed, 'reconnect')

@@ -12,6 +12,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Epoch } from '../log/epoch.ts'
 import type { EventRow } from '../log/events.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { ClientOrigins } from './sessions/client-origins.ts'
@@ -24,6 +25,7 @@ import { Hub } from './protocols/signalr/hub.ts'
 import { Online, type FindVisible } from './protocols/signalr/online.ts'
 import { SignalRUserStreams } from './protocols/signalr/user-streams.ts'
 import { Native } from './protocols/native/native.ts'
+import type { FindByUid } from './protocols/native/subscriber.ts'
 import { UserTopic } from './user-topic.ts'
 import { Sessions } from './sessions/sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
@@ -31,12 +33,15 @@ import type { Frame } from './protocols/protocol.ts'
 import { listSessions, type SessionFilter, type SessionPage } from './sessions/session-list.ts'
 import { serve, type RealtimeServer } from './sessions/socket.ts'
 import type { Publish } from './topics/app-topic.ts'
+import type { TakeSnapshot } from './topics/snapshot.ts'
 import { ReplayBuffers } from './topics/replay-buffer.ts'
 import { broadcastTyping } from './typing-broadcaster.ts'
 
 export interface RealtimeOptions {
   /** The id of this node. */
   node: string
+  /** The history of the database that all events belong to. */
+  epoch: Pick<Epoch, 'id' | 'start'>
   sql: Sql
   apps: Apps
   globalCommands: GlobalCommands
@@ -46,10 +51,15 @@ export interface RealtimeOptions {
   typing: Typing
   presence: Presence
   findVisible: FindVisible
+  findByUid: FindByUid
+  takeSnapshot: TakeSnapshot
   events: EventTypes
   credentials: Pick<Credentials, 'expiryOf' | 'onRevoked'>
-  /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
-  authenticate: (token: string) => Principal | Promise<Principal>
+  /**
+   * The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. `address` is
+   * the client's.
+   */
+  authenticate: (token: string, address: string) => Principal | Promise<Principal>
   policy: AppPolicy
   actor: (person: User, origin: string) => object
   /** The origin of absolute URLs in events, or the placeholder for it. */
@@ -94,9 +104,11 @@ export class Realtime {
       history,
       buffers: new ReplayBuffers(settings.replayBufferBytes),
       publish: this.#publish,
+      sessionsOf: user => this.#sessions.of(user),
       replayBytes: settings.replayBytes,
     })
-    this.#userTopic = new UserTopic({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
+    const { unreadDelayMs, unreadPeriodMs } = settings
+    this.#userTopic = new UserTopic({ ...options, sessions: this.#sessions, unreadDelayMs, unreadPeriodMs })
     this.#userStreams = new SignalRUserStreams({ ...options, sessions: this.#sessions, history })
     this.#unloadedApps = new UnloadedAppNotifier({
       ...options,

@@ -31,6 +31,8 @@ export interface RealtimeSettings {
   idleTimeoutSeconds: number
   /** How long changes of unread counts are gathered before they are sent. */
   unreadDelayMs: number
+  /** They are sent at most once in this time. */
+  unreadPeriodMs: number
 }
 
 const mebibyte = 1024 * 1024
@@ -55,4 +57,7 @@ export const realtimeDefaults: RealtimeSettings = {
   // Half of the usual timeout of proxies (60 s for nginx and most load balancers), because pings keep them open too.
   idleTimeoutSeconds: 30,
   unreadDelayMs: 250,
+  // Where 200 messages a second arrive in rooms of ten, of whom four are connected, four times as many frames as once a
+  // second are a fourteenth of the server's time.
+  unreadPeriodMs: 1_000,
 }

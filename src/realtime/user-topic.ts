@@ -13,6 +13,8 @@ export interface UserTopicParts {
   policy: Pick<AppPolicy, 'isListed' | 'isUnread' | 'isRemovable'>
   /** How long changes of unread counts are gathered before they are sent. */
   unreadDelayMs: number
+  /** They are sent at most once in this time. */
+  unreadPeriodMs: number
   clock: Clock
   log: Log
 }
@@ -35,6 +37,7 @@ export class UserTopic {
   readonly #parts: UserTopicParts
   readonly #unreadChanges = new Map<number, UnreadChange>()
   #isDue = false
+  #sentAtMs = 0
   #isClosed = false
 
   constructor(parts: UserTopicParts) {
@@ -104,13 +107,16 @@ export class UserTopic {
   }
 
   #scheduleFlush(): void {
-    const { clock, unreadDelayMs } = this.#parts
+    const { clock, unreadDelayMs, unreadPeriodMs } = this.#parts
     this.#isDue = true
-    clock.after(unreadDelayMs, () => void this.#flush())
+    const restMs = this.#sentAtMs + unreadPeriodMs - clock.now()
+    // A clock that was set back does not make it longer than a period.
+    clock.after(Math.min(Math.max(unreadDelayMs, restMs), unreadPeriodMs), () => void this.#flush())
   }
 
   /** Handles one batch at a time; later changes are gathered until it is done. Never rejects. */
   async #flush(): Promise<void> {
+    this.#sentAtMs = this.#parts.clock.now()
     try {
       await this.#sendUnreadChanges()
     } catch (error) {

@@ -1,13 +1,10 @@
 import type { RecentItems } from '../engine/registry.ts'
 import type { EventTypes } from '../engine/catch-up.ts'
-import type { AnyCommand } from '../engine/command.ts'
-import type { ForwardedCommands } from '../engine/nodes/forwarding.ts'
 import { admin } from './admin/index.ts'
 import { agents } from './agents/index.ts'
 import { clearDirectory } from './apps/commands.ts'
 import { apps } from './apps/index.ts'
 import { leaveApps } from './apps/members/leave.ts'
-import { markRead, markUnread } from './apps/own/mark.ts'
 import { audit } from './audit/index.ts'
 import { auth } from './auth/index.ts'
 import { blobs } from './blobs/index.ts'
@@ -25,14 +22,14 @@ import { meetings } from './meetings/index.ts'
 import { members } from './apps/members/index.ts'
 import { messages } from './messages/index.ts'
 import { messagesOfApps } from './messages/last.ts'
-import { message, messageCommands } from './messages/kind.ts'
+import { message } from './messages/kind.ts'
 import { notifications } from './notifications/index.ts'
 import { options } from './options/index.ts'
 import { posts } from './posts/index.ts'
-import { post, postCommands } from './posts/kind.ts'
-import { addReaction, takeReactionBack } from './reactions/commands.ts'
+import { post } from './posts/kind.ts'
 import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
+import { search } from './search/index.ts'
 import { signIns } from './sign-ins/index.ts'
 import { stars } from './stars/index.ts'
 import { tokens } from './tokens/index.ts'
@@ -61,6 +58,7 @@ export const resources: Resource[] = [
   options,
   posts,
   reactions,
+  search,
   signIns,
   stars,
   tokens,
@@ -71,17 +69,6 @@ export const resources: Resource[] = [
 /** The events of all apps, by name. */
 export const eventTypes: EventTypes = new Map(
   resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])),
-)
-
-/**
- * The commands that may be done by the node that wrote to their app last, by name: what many people do in one app at one
- * time.
- */
-export const forwardedCommands: ForwardedCommands = new Map(
-  [messageCommands.create, postCommands.create, markRead, markUnread, addReaction, takeReactionBack].map(command => [
-    command.name,
-    command as AnyCommand,
-  ]),
 )
 
 /** What each type of app keeps in memory of its content. */

@@ -8,6 +8,7 @@ import type { GlobalCommands } from '../engine/global/global-commands.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { OutboundQuota } from '../http/request/outbound-quota.ts'
 import { routesFor, type RouteRequest, type ServedRoute, type UnderAdmin } from '../http/route.ts'
+import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Previews } from '../media/previews.ts'
 import type { Renditions } from '../media/renditions.ts'
@@ -20,20 +21,20 @@ import type { SettingInfo } from './admin/settings.ts'
 import type { AdminSessions } from './admin/sign-in/sessions.ts'
 import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
+import type { UploadRoom } from './blobs/uploads/room.ts'
 import type { KeptSearches } from './content/lists/kept-search.ts'
-import type { KnownPositions } from './content/lists/known-positions.ts'
+import type { Renderer } from './content/text/renderer.ts'
 import type { Pings } from './webhooks/delivery.ts'
 
 /** The services of endpoints, made once by `src/node/server.ts`. */
 export interface Services {
   sql: Sql
   /** For long reads; null without a replica. */
-  replica: Replica | null
+  replica: Pick<Replica, 'read'> | null
   apps: Apps
   globalCommands: GlobalCommands
   userCache: UserCache
   keptSearches: KeptSearches
-  knownPositions: KnownPositions
   credentials: Credentials
   adminSessions: AdminSessions
   loginThrottle: LoginThrottle
@@ -42,7 +43,11 @@ export interface Services {
   presence: Presence
   bytes: Bytes
   renditions: Renditions
+  /** The archives of files that are being made, by their users. */
+  archives: FairQueue
   previews: Previews
+  uploadRoom: UploadRoom
+  renderer: Renderer
   outside: Outside
   agents: AgentControl
   toolServers: Pick<AgentTools, 'list'>

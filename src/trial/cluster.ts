@@ -3,8 +3,10 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { readConfig, readEnvironment } from '../config/config.ts'
 import { StartFault } from '../lib/errors.ts'
+import { requireNoArguments } from '../lib/process/arguments.ts'
 import { runAsProcess } from '../lib/process/lifetime.ts'
 import { createLog } from '../lib/log.ts'
+import { logWriter } from '../lib/log-text.ts'
 import { Teardown } from '../lib/process/teardown.ts'
 import { prepareDatabase } from '../postgres/database.ts'
 import { Balancer } from './balancer.ts'
@@ -21,7 +23,7 @@ const otherConnections = 10
 async function startCluster(count: number) {
   const environment = readEnvironment()
   const config = readConfig({ PORT: '8080', DATA_DIR: '.data/cluster', LOG_LEVEL: 'warn', ...environment })
-  const log = createLog(config.logLevel)
+  const log = createLog(config.logLevel, logWriter(config.logFormat))
   const teardown = new Teardown(log)
   const failed = Promise.withResolvers<Error>()
   const stop = () => teardown.run((config.drainDelaySeconds + config.drainSeconds + 10) * 1000)
@@ -112,6 +114,7 @@ function readCount(text: string | undefined): number {
 if (import.meta.main) {
   await runAsProcess(async () => {
     const count = readCount(process.argv[2])
+    requireNoArguments(process.argv.slice(3), 'PORT=3000 npm run cluster -- 3')
     say(`${count} nodes on ${availableParallelism()} processors`)
     return startCluster(count)
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { describeSettings, readConfig } from '../../src/config/config.ts'
+import { productVersion } from '../../src/config/product-version.ts'
 import { figureNames, type NodeFigureName } from '../../src/monitoring/figures.ts'
 import { DurationWindow } from '../../src/http/about/durations.ts'
 import { Monitor } from '../../src/monitoring/monitor.ts'
@@ -22,7 +23,7 @@ test('each node knows of the others, without Redis', async () => {
 
   expect(status).toBe(200)
   expect(both.map(({ is_current }: Body) => is_current).sort()).toEqual([false, true])
-  expect(both[0]).toMatchObject({ version: '32.1.0', host: expect.any(String), sessions: '0', waiting: '0' })
+  expect(both[0]).toMatchObject({ version: productVersion, host: expect.any(String), sessions: '0', waiting: '0' })
   expect(Number(both[0].rss)).toBeGreaterThan(10_000_000)
   expect((await (await pair.here.person()).get('/api/admin/nodes')).status).toBe(403)
 })

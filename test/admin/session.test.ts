@@ -202,6 +202,26 @@ test('whoever signs out has no session any more', async () => {
   expect((await get(server, '/admin/session', session)).status).toBe(401)
 })
 
+test('a second sign-in ends the first session of the browser on every node, one with a wrong key does not', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here: one, there: other } = pair
+  const first = await cookieOf(one)
+  const elsewhere = await cookieOf(one)
+  expect((await get(other, '/admin/session', first)).status).toBe(200)
+
+  const wrong = await signIn(one, 'wys_a-key-that-is-none-at-all-but-long', { ...ownPage(one), ...first })
+  expect([wrong.status, (await get(one, '/admin/session', first)).status]).toEqual([401, 200])
+  const again = await signIn(one, one.key, { ...ownPage(one), ...first })
+  const second = { cookie: again.headers.get('set-cookie')!.split(';')[0]! }
+
+  expect((await get(one, '/admin/session', first)).status).toBe(401)
+  expect((await get(one, '/admin/api/users', first)).status).toBe(401)
+  await eventually(async () => expect((await get(other, '/admin/session', first)).status).toBe(401))
+  expect((await get(one, '/admin/session', second)).status).toBe(200)
+  expect((await get(one, '/admin/session', elsewhere)).status).toBe(200)
+  expect((await get(one, '/admin/api/admin/sign-ins', second)).body).toMatchObject({ count: '2' })
+})
+
 test('the sessions of the page are listed, and ended one by one', async () => {
   await using server = await startServer()
   const [first, second] = [await cookieOf(server), await cookieOf(server)]

@@ -177,6 +177,44 @@ test('a webhook says how it fares', async () => {
   expect(healed).toMatchObject({ failures_24h: '1', last_success_at: expect.any(String), retries: '0' })
 })
 
+test('a delivery that is attempted again is listed first, with its last attempt, its error and the next one', async () => {
+  await using server = await startServer()
+  await using receiver = await startReceiver(answer(500))
+  const away = await register(server, 'http://127.0.0.1:1/', { retries: 3 })
+  const broken = await register(server, receiver.url, { retries: 3 })
+  const [one, other] = [await chatOf(server), await chatOf(server)]
+
+  await say(server, one)
+  await attempts(server, broken.id, 1)
+  receiver.behaviour = acknowledge
+  await say(server, other)
+
+  const list = await attempts(server, broken.id, 2)
+  const waiting = {
+    status: 'queued',
+    attempts: '1',
+    next_attempt_at: expect.any(String),
+    delivered_at: expect.any(String),
+  }
+  expect(list).toMatchObject([{ ...waiting, status_code: '500' }, { status: 'success' }])
+  const [unreached] = await attempts(server, away.id, 2)
+  expect(unreached).toMatchObject({ ...waiting, error: expect.stringContaining('ECONNREFUSED') })
+  const get = async (path: string) => (await server.admin.get(path)).body
+  expect(await get(`/api/webhooks/${away.id}`)).toMatchObject({
+    last_attempt_at: expect.any(String),
+    last_error: unreached.error,
+    next_attempt_at: expect.any(String),
+  })
+  const all = await get('/api/deliveries')
+  expect(all.data.map(({ status }: Body) => status)).toEqual(['queued', 'queued', 'queued', 'success'])
+  const ids = (await get(`/api/webhooks/${broken.id}/deliveries?order_by=id+desc`)).data.map(({ id }: Body) =>
+    Number(id),
+  )
+  expect(ids).toEqual(ids.toSorted((a: number, b: number) => b - a))
+  for (const [status, count] of Object.entries({ queued: 1, success: 1, failure: 0 }))
+    expect((await get(`/api/webhooks/${broken.id}/deliveries?status=${status}`)).count).toBe(String(count))
+})
+
 test('by default a delivery is attempted once', async () => {
   await using server = await startServer()
   await using receiver = await startReceiver(answer(500))
@@ -205,7 +243,8 @@ test('with retries a delivery is attempted again, before what follows it in its 
   receiver.behaviour = acknowledge
   await say(server, failing)
   await say(server, other)
-  await attempts(server, hook.id, 1)
+  const [retried, success] = await attempts(server, hook.id, 2)
+  expect([retried.id, success.status]).toEqual([held.id, 'success'])
   expect(await queued()).toHaveLength(2)
   await database.sql`update deliveries set due_at = now() where id = ${held.id}`
   const done = await attempts(server, hook.id, 3)
@@ -229,7 +268,11 @@ test('after the last of its attempts a delivery has failed for good', async () =
   const due = () => database.sql`update deliveries set due_at = now() where due_at is not null returning id`
   await eventually(async () => expect(await due()).toHaveLength(1))
 
-  expect(await attempts(server, hook.id, 1)).toMatchObject([{ status: 'failure', attempts: '2', status_code: '503' }])
+  await eventually(async () =>
+    expect(await attempts(server, hook.id, 1)).toMatchObject([
+      { status: 'failure', attempts: '2', status_code: '503' },
+    ]),
+  )
   expect((await server.admin.patch(`/api/webhooks/${hook.id}`, { retries: 13 })).status).toBe(422)
 })
 

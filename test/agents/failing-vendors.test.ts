@@ -5,6 +5,7 @@ import { startFakeProvider, type FakeProvider, type Reply } from '../support/fak
 import { listen } from '../support/realtime.ts'
 import { acknowledge, startReceiver } from '../support/receiver.ts'
 import { startServer, type Server } from '../support/server.ts'
+import { records } from '../support/vendor-forms.ts'
 import { register } from '../support/webhooks.ts'
 
 let fake: FakeProvider
@@ -64,6 +65,30 @@ test('a vendor that declines to answer is not asked again', async () => {
   const { answers, requests } = await askFor({ text: 'I would', end: 'filtered' })
 
   expect(answers).toMatchObject([{ text: 'I cannot answer that.', metadata: { error: 'content_filtered' } }])
+  expect(requests).toBe(1)
+})
+
+test('an answer of 15 MB ends after 256 KiB, and what is posted of it says that it was cut', async () => {
+  const delta = `${'word '.repeat(2_000)}\n`
+  const stream = records(Array.from({ length: 1_500 }, () => ({ choices: [{ delta: { content: delta } }] })))
+
+  const { answers, requests } = await askFor({ stream })
+
+  expect(answers).toHaveLength(1)
+  expect(answers[0].text.length).toBeLessThan(65_010)
+  expect(answers[0].text).toMatch(/^(?:word[ \n]+)+…$/)
+  expect(answers[0].metadata.finish).toBe('length')
+  expect(requests).toBe(1)
+  await expect.poll(() => fake.open).toBe(0)
+})
+
+test('a call whose arguments never end fails, and is not asked for again', async () => {
+  const call = { index: 0, id: 'a', function: { name: 'look', arguments: 'x'.repeat(100_000) } }
+  const stream = records(Array.from({ length: 60 }, () => ({ choices: [{ delta: { tool_calls: [call] } }] })))
+
+  const { answers, requests } = await askFor({ stream })
+
+  expect(answers).toMatchObject([{ metadata: { error: 'provider_error' } }])
   expect(requests).toBe(1)
 })
 

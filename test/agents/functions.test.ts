@@ -162,7 +162,7 @@ describe('what is not sent', () => {
     const rule = (n: number) => ({
       anyOf: [{ required: [`a${n}`] }, { properties: { [`a${n}`]: { enum: [n, `${n}`] } } }],
     })
-    const parameters = { allOf: Array.from({ length: 4_000 }, (_, n) => rule(n)) }
+    const parameters = { allOf: Array.from({ length: 40_000 }, (_, n) => rule(n)) }
 
     const result = await call(receiver, { parameters }, {})
 
@@ -226,7 +226,19 @@ describe('what the model is told', () => {
     expect(await call(receiver, {}, {})).toEqual({ text, isError })
   })
 
-  test('the first 64 KiB of an answer without end', async () => {
+  test('head and tail of a long answer, and how much of it there was', async () => {
+    const body = `first ${'ä'.repeat(4_999_991)} last line`
+    await using receiver = await startReceiver(answer(200, body, { 'content-type': 'text/plain' }))
+
+    const result = await call(receiver, {}, {})
+
+    expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(65_536)
+    expect(Buffer.byteLength(result.text)).toBeGreaterThan(65_500)
+    expect(result.text).toMatch(/^HTTP 200\nfirst ä+\n\[cut: 64 of 9,766 KiB\]\nä+ last line$/)
+    expect(result.isError).toBe(false)
+  })
+
+  test('the ends of an answer without end', async () => {
     await using receiver = await startReceiver((request, response) => {
       response.setHeader('content-type', 'text/plain')
       flood(request, response)
@@ -234,7 +246,8 @@ describe('what the model is told', () => {
 
     const result = await call(receiver, {}, {})
 
-    expect(Buffer.byteLength(result.text)).toBe(65_536)
+    expect(Buffer.byteLength(result.text)).toBeLessThanOrEqual(65_536)
+    expect(result.text).toMatch(/\n\[cut: 64 of more than [\d,]+ KiB\]\n/)
     expect(result.isError).toBe(false)
   })
 

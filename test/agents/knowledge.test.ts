@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { searchPassages } from '../../src/resources/agents/knowledge/search.ts'
+import { toSearchTool } from '../../src/resources/agents/knowledge/search-tool.ts'
+import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { makeAgent } from '../support/agents.ts'
 import type { Body } from '../support/client.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, dataDirOf } from '../support/database.ts'
 import { line, paragraph, writeDocx, writePdf, writeZip } from '../support/documents.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer, type Server } from '../support/server.ts'
@@ -32,15 +35,24 @@ async function startLibrary() {
   const { body: app } = await server.admin.post('/api/apps', { type: 'files', name: 'Library' })
   const agent = await makeAgent(server, { uid: `reader-${++made}`, knowledge: [app.id] })
   const list = async (): Promise<Body[]> => (await server.admin.get(`/api/agents/${agent}/knowledge`)).body.data ?? []
+  const addBlob = async (id: string): Promise<string> => {
+    const { status, body } = await server.admin.post(`/api/apps/${app.id}/files`, { blob_id: id })
+    expect(status).toBe(201)
+    return body.id
+  }
   return {
     agent,
     app: app.id as string,
     list,
     async add(name: string, content: string | Uint8Array): Promise<string> {
+      return addBlob((await upload(server.admin, { name, content })).body.id)
+    },
+    /** A file whose bytes were lost on the disk. */
+    async addWithoutBytes(name: string, content: string): Promise<string> {
       const { body: blob } = await upload(server.admin, { name, content })
-      const { status, body } = await server.admin.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
-      expect(status).toBe(201)
-      return body.id
+      const rows = await sql<{ key: string }[]>`select key from blobs where id = ${blob.id}`
+      await new DiskBytes(join(dataDirOf(database.url), 'blobs')).remove(rows.map(({ key }) => key))
+      return addBlob(blob.id)
     },
     /** Waits until nothing is left to be read and `count` files are known. */
     settled: (count: number) =>
@@ -174,3 +186,32 @@ test('files that mean harm fail alone, or are read as far as they are text, and 
   expect((await library.search('epsilon')).map(({ name }) => name)).toContain('last.txt')
   expect(await library.search('zeta')).toEqual([])
 }, 120_000)
+
+test('what cannot be read costs nothing else, and a search says what it could not look into', async () => {
+  const library = await startLibrary()
+  const lost = await library.addWithoutBytes('lost.txt', 'omega')
+  await library.add('half.pdf', writePdf({ pages: [line('omega')] }).subarray(0, 300))
+  await library.add('half.docx', writeDocx(paragraph('omega')).subarray(0, 100))
+  await library.add('picture.png', 'no text')
+  const trashed = await library.add('trashed.txt', 'omega')
+  await server.admin.post(`/api/files/${trashed}/trash`)
+  await library.add('whole.txt', 'omega is here')
+
+  const known = await library.settled(5)
+  const tool = toSearchTool(sql, Number(library.agent))
+  const context = { run: '1', step: 1, passages: 0, signal: new AbortController().signal }
+  const [found, nothing] = [await tool.call({ query: 'omega' }, context), await tool.call({ query: 'zeta' }, context)]
+
+  const reasons = Object.fromEntries(known.map(({ file, state, reason }) => [file.name, reason ?? state]))
+  expect(reasons).toMatchObject({ 'lost.txt': 'Its content is missing.', 'whole.txt': 'indexed' })
+  const unread = `Not searched: ${['lost.txt', 'half.pdf', 'half.docx'].map(name => `${name} (${reasons[name]})`).join(', ')}`
+  expect(found).toMatchObject({
+    text: `[1] whole.txt\nomega is here\n\n${unread}`,
+    passages: [{ file: expect.anything() }],
+  })
+  expect(nothing.text).toBe(`Nothing was found.\n\n${unread}`)
+
+  await server.admin.delete(`/api/files/${lost}`)
+  await library.settled(4)
+  expect((await tool.call({ query: 'zeta' }, context)).text).not.toContain('lost.txt')
+})

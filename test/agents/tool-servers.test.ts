@@ -243,7 +243,7 @@ describe('what the model is told', () => {
     expect(await box.call('crm__look', {})).toEqual(expected)
   })
 
-  test('the first 64 KiB of a long text, and that 10 MiB are too much', async () => {
+  test('head and tail of a long text, and that 10 MiB are too much', async () => {
     const sizes = [200_000, 10 * 1024 * 1024]
     await using server = await serveLegacyTools([{ name: 'look', inputSchema: noArguments }], () =>
       said('ä'.repeat(sizes.shift()! / 2)),
@@ -253,7 +253,8 @@ describe('what the model is told', () => {
     const long = await box.call('crm__look', {})
     const tooLong = await box.call('crm__look', {})
 
-    expect(Buffer.byteLength(long.text)).toBe(65_536)
+    expect(Buffer.byteLength(long.text)).toBeLessThanOrEqual(65_536)
+    expect(long.text).toMatch(/^ä+\n\[cut: 64 of 196 KiB\]\nä+$/)
     expect(tooLong).toEqual({ text: 'It answered more than may be read.', isError: true })
   })
 
@@ -279,6 +280,84 @@ describe('what the model is told', () => {
   })
 })
 
+/** A server of 2025-06-18 that lists pages as they are given, and forgets its sessions when told to. */
+async function servePages(pages: unknown[]) {
+  const sessions = new Set<string>()
+  let begun = 0
+  const server = await startToolServer(({ httpMethod, headers, method, params, id }, response) => {
+    if (httpMethod !== 'POST') return void response.writeHead(405).end()
+    if (method === 'initialize') {
+      const session = `session-${++begun}`
+      sessions.add(session)
+      response.setHeader('mcp-session-id', session)
+      const serverInfo = { name: 'x', version: '1' }
+      return answerJson(response, id, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo })
+    }
+    if (!sessions.has(headers['mcp-session-id'] ?? '')) return void response.writeHead(404).end('Session not found')
+    if (id === undefined) return void response.writeHead(202).end()
+    if (method === 'tools/call') return answerJson(response, id, said(`Called ${String(params['name'])}`))
+    const page = Number(params['cursor'] ?? 0)
+    const more = page + 1 < pages.length ? { nextCursor: String(page + 1) } : {}
+    answerJson(response, id, { tools: pages[page], ...more })
+  })
+  return { server, begun: () => begun, forget: () => sessions.clear() }
+}
+
+const plainTool = (name: string) => ({ name, inputSchema: noArguments })
+
+describe('one bad part of a server does not cost the others', () => {
+  test('a session that the server has lost is opened anew, once for all calls that find that', async () => {
+    const { server, begun, forget } = await servePages([[plainTool('look')]])
+    await using _ = server
+    await using box = await open(server)
+    const before = begun()
+
+    forget()
+    const results = await Promise.all([1, 2, 3].map(() => box.call('crm__look', {})))
+
+    expect(results).toEqual(results.map(() => ({ text: 'Called look', isError: false })))
+    expect(begun() - before).toBe(1)
+  })
+
+  test('250 tools in pages are listed, and those that are allowed are offered wherever they stand', async () => {
+    const pages = Array.from({ length: 25 }, (_, page) =>
+      Array.from({ length: 10 }, (_, i) => plainTool(`t${page * 10 + i}`)),
+    )
+    const { server } = await servePages(pages)
+    await using _ = server
+    await using all = await open(server)
+    await using some = await open(server, { allowed_tools: ['t0', 't249'] })
+
+    expect(all.tools).toHaveLength(128)
+    expect(some.tools.map(({ name }) => name)).toEqual(['crm__t0', 'crm__t249'])
+  })
+
+  test.each<[string, unknown]>([
+    ['a tool without a schema', { name: 'bad' }],
+    ['a schema that is none', { name: 'bad', inputSchema: { type: 'object', properties: 'none' } }],
+    ['a name of ten thousand characters', plainTool('x'.repeat(10_000))],
+    ['a tool without a name', { inputSchema: noArguments }],
+    ['a description that is a number', { ...plainTool('fine'), description: 5 }],
+    ['what is no tool at all', null],
+  ])('%s', async (_, bad) => {
+    const { server } = await servePages([[plainTool('first'), bad, plainTool('last')]])
+    await using __ = server
+    await using box = await open(server)
+
+    const names = box.tools.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['crm__first', 'crm__last']))
+    expect((await box.call('crm__last', {})).text).toBe('Called last')
+  })
+
+  test('a page that cannot be read', async () => {
+    const { server } = await servePages([[plainTool('first')], 'none', [plainTool('last')]])
+    await using _ = server
+    await using box = await open(server)
+
+    expect(box.tools.map(({ name }) => name)).toEqual(['crm__first', 'crm__last'])
+  })
+})
+
 describe('a server that means harm costs the run its tools and nothing else', () => {
   const endless: ToolHandler = ({ method, id, params }, response) => {
     if (method === 'initialize') {
@@ -295,7 +374,6 @@ describe('a server that means harm costs the run its tools and nothing else', ()
   }
 
   test.each([
-    ['an endless list', endless],
     ['invalid JSON', (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a"')],
     ['something else', (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
     [
@@ -313,6 +391,15 @@ describe('a server that means harm costs the run its tools and nothing else', ()
 
     expect([box.names, box.unavailable]).toEqual([[], ['crm']])
     expect(server.requests.length).toBeLessThan(20)
+  })
+
+  test('an endless list is read for fifty pages', async () => {
+    await using server = await startToolServer(endless)
+    await using box = await open(server)
+
+    expect(box.names).toHaveLength(50)
+    // Once by the client, which refuses a list without an end, and once page by page.
+    expect(server.requests.length).toBeLessThan(110)
   })
 
   test.each([

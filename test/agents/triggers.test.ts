@@ -79,6 +79,24 @@ test('an edit that adds a mention is answered once, and further edits are not', 
   expect((await server.admin.get('/api/runs')).body.count).toBe('1')
 })
 
+test('an agent that an edit does not mention any more before its turn comes does not answer', async () => {
+  await using server = await startServer()
+  const agent = await makeAgent(server, { model: 'script' })
+  const ann = await server.person('Ann')
+  const { body: room } = await ann.post('/api/apps', { type: 'chat_room', members: ['assistant'] })
+
+  const { body: message } = await ann.post(`/api/apps/${room.id}/messages`, {
+    text: `[Assistant [ops]](@u${agent})\nwait 2`,
+  })
+  const { body: later } = await ann.post(`/api/apps/${room.id}/messages`, { text: `${mention(agent)} Hello` })
+  await ann.patch(`/api/messages/${later.id}`, { text: 'Hello `[Assistant](@u1)`' })
+  await allAnswered(server)
+
+  const { body: runs } = await server.admin.get('/api/runs')
+  const states = runs.data.map(({ item, state }: { item: { id: string }; state: string }) => [item.id, state])
+  expect(Object.fromEntries(states)).toEqual({ [message.id]: 'done', [later.id]: 'cancelled' })
+})
+
 test('an agent that may not write, or is in the trash, does not answer', async () => {
   await using server = await startServer()
   const agent = await makeAgent(server)

@@ -30,7 +30,7 @@ test('a webhook is told of the runs that were answered, and of those that failed
     run: {
       id: answer!.metadata.run,
       agent: { id: agent, uid: 'assistant', name: 'Assistant' },
-      app: { id: app, type: expect.any(String) },
+      app: { id: app, type: expect.any(String), kind: 'agent_chat' },
       item: { type: 'message', id: question.id },
       asker: { id: ann.id, uid: ann.uid, name: 'Ann' },
       state: 'done',

@@ -39,6 +39,7 @@ test('an app comes back with all that was given, and its creator administers it'
     id,
     rev: id,
     type: guids.chat,
+    kind: 'chat',
     directory_id: '1',
     created_at: timestamp,
     is_pinned: false,

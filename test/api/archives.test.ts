@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { foldName } from '../../src/lib/name.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
@@ -33,7 +35,7 @@ test('the files of an app come as one archive, equal names apart', async () => {
 test('an archive has a name of its own for each file, and none that leads out of it', async () => {
   await using server = await startServer()
   const { ann, app } = await withFile(server)
-  for (const name of ['..', '.', 'a:b.txt', 'A_B.txt', 'a_b (2).txt']) {
+  for (const name of ['..', '.', 'a:b.txt', 'A_B.txt', 'a_b (2).txt', 'caf\u00e9:b.txt', 'CAFE\u0301_b.txt']) {
     const { body: blob } = await upload(ann, { name: 'x', content: name })
     await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id, name })
   }
@@ -44,7 +46,7 @@ test('an archive has a name of its own for each file, and none that leads out of
   expect(answer.status).toBe(200)
   const names = namesIn(Buffer.from(await answer.arrayBuffer()))
   expect(names).toEqual(expect.arrayContaining(['_', '__', 'a_b.txt', 'plan.txt']))
-  expect(new Set(names.map(name => name.toLowerCase())).size).toBe(6)
+  expect(new Set(names.map(foldName)).size).toBe(8)
 })
 
 test('an archive breaks off where the bytes of a file are gone, so that nobody takes it for a whole one', async () => {
@@ -147,3 +149,30 @@ function namesIn(zip: Buffer): string[] {
   }
   return names
 }
+
+test('a user has two archives at a time, and others have theirs', async () => {
+  await using server = await startServer()
+  const { ann, app } = await withFile(server)
+  // More than what is sent to a client that does not read.
+  const { body: blob } = await upload(ann, {
+    name: 'large.zip',
+    content: 'x'.repeat(30_000_000),
+    type: 'application/zip',
+  })
+  await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
+  const { archive_url } = (await ann.get(`/api/apps/${app.id}`)).body
+  const { archive_url: ofKey } = (await server.admin.get(`/api/apps/${app.id}`)).body
+
+  const slow = [await fetch(archive_url), await fetch(archive_url)]
+  const refused = await fetch(archive_url)
+  const other = await fetch(ofKey)
+
+  expect([...slow, refused, other].map(({ status }) => status)).toEqual([200, 200, 503, 200])
+  expect(refused.headers.get('retry-after')).toBe('5')
+  for (const answer of [...slow, other]) await answer.body?.cancel()
+  await eventually(async () => {
+    const again = await fetch(archive_url)
+    await again.body?.cancel()
+    expect(again.status).toBe(200)
+  })
+})

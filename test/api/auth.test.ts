@@ -120,7 +120,6 @@ test('failures count for the account, whichever spelling of its name finds it', 
       headers: { 'x-forwarded-for': `198.51.100.${i}` },
     })
 
-  // PostgreSQL takes a capital I with a dot for an i; JavaScript makes two characters of it.
   for (let i = 0; i < 10; i++) expect((await attempt(i % 2 === 0 ? 'iivan' : '\u0130ivan', i)).status).toBe(404)
 
   expect((await attempt('\u0130ivan', 10)).status).toBe(429)

@@ -127,7 +127,7 @@ test.each([
   expect(answer.status).toBe(422)
   expect(Object.keys(((await answer.json()) as { errors: object }).errors)).toEqual(['blob'])
   expect(keptIn(join(folder.path, 'blobs'))).toEqual([])
-  expect(await database.sql`select * from loose_bytes`).toHaveLength(0)
+  expect(await database.sql`select * from orphaned_bytes`).toHaveLength(0)
 })
 
 test('what is no form is 422', async () => {
@@ -195,7 +195,7 @@ test('an upload that the client breaks off leaves nothing behind', async () => {
 
   await eventually(async () => {
     expect(keptIn(join(folder.path, 'blobs'))).toEqual([])
-    expect(await database.sql`select * from loose_bytes`).toHaveLength(0)
+    expect(await database.sql`select * from orphaned_bytes`).toHaveLength(0)
   })
 })
 

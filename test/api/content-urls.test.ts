@@ -84,6 +84,53 @@ test('a link to a file of a deleted app opens nothing', async () => {
   expect((await fetch(file.download_url)).status).toBe(404)
 })
 
+test('while an app is in the trash all links into it open nothing, on every node; restored, they open again', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const picture = await sharp({ create: { width: 900, height: 900, channels: 3, background: '#123456' } })
+    .png()
+    .toBuffer()
+  const { ann, app, file } = await addFile(one, 'a.png', picture, 'image/png')
+  const { body: blob } = await upload(ann, { name: 'b.png', content: picture, type: 'image/png' })
+  const { body: shown } = await ann.patch(`/api/apps/${app.id}`, { picture: blob.id })
+  const { body: byKey } = await one.admin.get(`/api/apps/${app.id}`)
+  const links: string[] = [file.download_url, file.preview_url, file.thumbnail_url]
+  links.push(shown.archive_url, byKey.archive_url, shown.avatar_url, shown.picture.thumbnail_url)
+  /** The links that are answered in another way, on either node. */
+  const unlike = async (expected: number, headers: Record<string, string> = {}) => {
+    const everywhere = links.flatMap(link => [link, link.replace(one.url, other.url)])
+    const answers = await Promise.all(everywhere.map(link => fetch(link, { headers })))
+    return answers.filter(({ status }) => status !== expected).map(({ status, url }) => `${status} ${url}`)
+  }
+  const etag = (await fetch(file.download_url)).headers.get('etag')!
+  expect(await unlike(200)).toEqual([])
+
+  await ann.post(`/api/apps/${app.id}/trash`)
+
+  expect(await unlike(404)).toEqual([])
+  expect(await unlike(404, { 'if-none-match': etag })).toEqual([])
+  expect(await unlike(404, { range: 'bytes=0-1' })).toEqual([])
+  await ann.post(`/api/apps/${app.id}/restore`)
+  expect(await unlike(200)).toEqual([])
+})
+
+test('a picture that is used elsewhere too stays open while one app is in the trash', async () => {
+  await using server = await startServer()
+  const picture = await sharp({ create: { width: 900, height: 900, channels: 3, background: '#123456' } })
+    .png()
+    .toBuffer()
+  const ann = await server.person('Ann')
+  const { body: blob } = await upload(ann, { name: 'a.png', content: picture, type: 'image/png' })
+  const { body: app } = await ann.post('/api/apps', { type: 'files', name: 'Plans' })
+  await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
+  await ann.post('/api/apps', { type: 'chat', name: 'Chat', picture: blob.id })
+
+  await ann.post(`/api/apps/${app.id}/trash`)
+
+  expect((await fetch(blob.thumbnail_url)).status).toBe(200)
+})
+
 test.each([
   ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
   ['bytes=4-', 206, '456789', 'bytes 4-9/10'],

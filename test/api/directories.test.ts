@@ -217,7 +217,7 @@ test('the members of a directory are listed like users', async () => {
 test('a directory shows its first 25 members by name, and how many there are', async () => {
   await using server = await startServer()
   await server.admin.post('/api/directories', { name: 'acme' })
-  const uids = Array.from({ length: 30 }, (_, i) => `u${String(i).padStart(2, '0')}`)
+  const uids = Array.from({ length: 30 }, (_, i) => `m${String(i).padStart(2, '0')}`)
   await Promise.all(uids.map(uid => server.admin.post('/api/users', { uid, directories: ['acme'] })))
 
   const { members } = (await server.admin.get('/api/directories/acme')).body

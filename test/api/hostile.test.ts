@@ -250,6 +250,6 @@ test('of far too many wrong values in one place, none is looked at', async () =>
     { tags: ['must have at most 500 items'] },
     { directories: ['must have at most 500 items'] },
     { triggers: ['must have at most 500 items'] },
-    { 'functions.0.headers': ['must be at most 64'] },
+    { body: ['must not have more than 30000 members of objects'] },
   ])
 })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { client, type Body, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
-import { keepEdits, listDrifted } from '../support/edit-blocks.ts'
 import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
 
@@ -63,10 +62,9 @@ async function fill(sql: Sql, { table, app, post }: Filled, authors: string[], c
     const trashed = own.filter(({ item, isDeleted }) => item.isTrashed && !isDeleted).length
     const deleted = own.filter(({ isDeleted }) => isDeleted).length
     await sql`
-      insert into blocks (app_id, parent_id, first_id, made_at, trashed_count, deleted_count)
-      values (${app}, ${post ?? 0}, ${own[0]!.item.id}, ${new Date(own[0]!.item.createdAt)}, ${trashed}, ${deleted})`
+      insert into blocks (app_id, parent_id, first_id, trashed_count, deleted_count)
+      values (${app}, ${post ?? 0}, ${own[0]!.item.id}, ${trashed}, ${deleted})`
   }
-  await keepEdits(sql, table)
   const visible = kept.filter(({ item }) => !item.isTrashed)
   if (post !== null) {
     await sql`update posts set made_count = ${count}, comment_count = ${visible.length} where id = ${post}`
@@ -160,7 +158,6 @@ test.each(['messages', 'posts', 'comments'] as const)(
       all.push({ id: Number(body.id), author: String(ben.id), isTrashed: false, createdAt, updatedAt: createdAt })
     }
     await fc.assert(fc.asyncProperty(question, verify), { numRuns: 100 })
-    expect(await listDrifted(database.sql, table)).toEqual([])
   },
 )
 
@@ -226,7 +223,7 @@ test('messages are found by the words in their plain text and by their tags, in 
   expect(await find('q=strong')).toEqual([])
   expect(await find('tag=tag+1')).toEqual([1, 3, 5])
   expect(await find('tag=tag+1&tag=tag+0&order_by=id+desc&take=2')).toEqual([5, 4])
-  expect(await find('tag=Tag+1')).toEqual([])
+  expect(await find('tag=Tag+1')).toEqual([1, 3, 5])
   expect(await find('tag=tag+0&q=plan')).toEqual([0])
   expect(idsOf((await server.admin.get('/api/messages?q=PLAN')).body).map(id => ids.indexOf(id))).toEqual([0, 1])
   expect(await find(`q=plan&around=${ids[1]}&take=1`)).toEqual([1])

@@ -133,6 +133,34 @@ test('what is in the trash is not notified of until it is restored, and never ag
   expect([whileTrashed, restored, whileAppIsTrashed, await count(ben)]).toEqual(['0', '1', '0', '0'])
 })
 
+test('a user who has left an app sees none of its notifications: lists, totals, marks and what is unread agree', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  for (const text of ['One', 'Two']) await ann.post(`/api/apps/${app}/messages`, { text: `${text} [Ben](@u${ben.id})` })
+  const other = await create(server.admin, '/api/notifications', { user: ben.id, text: 'Elsewhere' })
+  const [, one] = await heard(ben, 3)
+  const seen = async () => {
+    const { count: total, data } = (await ben.get('/api/notifications')).body
+    return { total, listed: data.map(({ id }: Body) => id), unread: await count(ben, '&unread=true') }
+  }
+  const before = await seen()
+
+  await server.admin.delete(`/api/apps/${app}/members/${ben.id}`)
+  const outside = await seen()
+  const single = [await ben.get(`/api/notifications/${one!.id}`), await ben.put(`/api/notifications/${one!.id}/mark`)]
+  const all = await server.admin.get(`/api/notifications?user=${ben.id}`)
+  await server.admin.put(`/api/apps/${app}/members`, [{ user: ben.id, access: 'write' }])
+
+  expect(outside).toEqual({ total: '1', listed: [other.id], unread: '1' })
+  expect(single.map(({ status }) => status)).toEqual([404, 404])
+  // An API key sees them all the same.
+  expect([all.body.count, all.body.data.length]).toEqual(['3', 3])
+  expect(await seen()).toEqual(before)
+  await ben.put('/api/notifications/mark')
+  expect(await seen()).toEqual({ ...before, unread: '0' })
+})
+
 test('of a private chat that somebody removed, they are told of what came later', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

@@ -23,7 +23,7 @@ test('a message in a private chat notifies the other person, and nobody else', a
     text: 'New message from **Ann \\*Lee\\***: "Is this on? Yes"',
     html: '<p>New message from <strong>Ann *Lee*</strong>: "Is this on? Yes"</p>',
     plain: 'New message from Ann *Lee*: "Is this on? Yes"',
-    link: { id: message.id, type: 'message', app: { id: chat.id, type: chat.type } },
+    link: { id: message.id, type: 'message', app: { id: chat.id, type: chat.type, kind: 'private_chat' } },
     created_at: message.created_at,
     is_unread: true,
   })
@@ -85,6 +85,46 @@ test('an edit notifies only whom it newly mentions', async () => {
     template: '**{0}** mentioned you in a post: "{1}"',
   })
   expect(await count(ben)).toBe('1')
+})
+
+test('a mention that edits add and remove notifies once, and is taken back while it is unread', async () => {
+  await using server = await startServer()
+  const { app, ann, ben, eve } = await feed(server)
+  const plain = 'Hello'
+  const toBen = `Hello [Ben \\[ops\\]](@u${ben.id})`
+  const { body: post } = await ann.post(`/api/apps/${app}/posts`, { text: toBen })
+  const { body: comment } = await eve.post(`/api/posts/${post.id}/comments`, { text: plain })
+  await heard(ben, 1)
+  // Everything before it has been processed when Eve hears of it.
+  let others = 0
+  const processed = async () => {
+    await ann.post(`/api/apps/${app}/posts`, { text: `[Eve](@u${eve.id})` })
+    await heard(eve, ++others)
+  }
+
+  for (let times = 0; times < 10; times++)
+    for (const text of [plain, toBen]) await ann.patch(`/api/posts/${post.id}`, { text })
+  await ann.patch(`/api/posts/${post.id}`, { text: plain })
+  await processed()
+  expect(await count(ben)).toBe('0')
+
+  await eve.patch(`/api/comments/${comment.id}`, { text: toBen })
+  const [mention] = await heard(ben, 1)
+  expect(mention).toMatchObject({ type: 'mention', action: 'comment_updated', link: { id: comment.id } })
+  expect(mention.plain).toContain('Hello @Ben [ops]')
+
+  await ben.put(`/api/notifications/${mention.id}/mark`)
+  for (const text of [plain, toBen, plain, toBen]) await eve.patch(`/api/comments/${comment.id}`, { text })
+  await processed()
+  expect(await heard(ben, 1)).toMatchObject([{ id: mention.id, is_unread: false }])
+
+  await ben.delete(`/api/notifications/${mention.id}/mark`)
+  await eve.post(`/api/comments/${comment.id}/trash`)
+  await eventually(async () => expect(await count(ben)).toBe('0'))
+  await eve.post(`/api/comments/${comment.id}/restore`)
+  await heard(ben, 1)
+  await eve.patch(`/api/comments/${comment.id}`, { text: plain })
+  await eventually(async () => expect(await count(ben)).toBe('0'))
 })
 
 test('a post notifies the subscribers of its feed; who is mentioned in it is told of that alone', async () => {

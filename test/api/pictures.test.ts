@@ -1,6 +1,5 @@
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { writeBitmap, type Colour } from '../support/bitmaps.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -80,10 +79,9 @@ test('the address of a picture changes with the picture, and not otherwise', asy
   expect((await fetch(first.replace(/s=./, 's=!'))).status).toBe(404)
 })
 
-test('a BMP picture is a picture like any other', async () => {
+test('a BMP picture is one like any other, and shown as it is', async () => {
   await using server = await startServer()
-  const rows = Array.from({ length: 30 }, () => Array.from({ length: 40 }, (): Colour => [250, 0, 0]))
-  const bmp = writeBitmap({ rows, bitsPerPixel: 24 })
+  const bmp = bitmap({ width: 40, height: 30 })
   const { body: blob } = await upload(server.admin, { name: 'me.bmp', content: bmp, type: 'image/bmp' })
 
   const { body: byId } = await server.admin.post('/api/users', { uid: 'ann', picture: blob.id })
@@ -95,9 +93,45 @@ test('a BMP picture is a picture like any other', async () => {
   }
   for (const url of [blob.thumbnail_url, byId.avatar_url, byUri.avatar_url]) {
     const answer = await fetch(url)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp'])
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/bmp'])
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bmp)).toBe(true)
   }
 })
+
+const shortened: [string, (bmp: Buffer) => Buffer][] = [
+  ['without its last row', bmp => bmp.subarray(0, -1)],
+  ['without its head', bmp => bmp.subarray(0, 20)],
+  ['without a width', bmp => bmp.fill(0, 18, 22)],
+]
+
+test.each(shortened)('a BMP file %s is no picture', async (_, shorten) => {
+  await using server = await startServer()
+  const content = shorten(bitmap({ width: 40, height: 30 }))
+
+  const { body: blob } = await upload(server.admin, { name: 'me.bmp', content, type: 'image/bmp' })
+
+  expect([blob.width, blob.thumbnail_url]).toEqual([undefined, undefined])
+})
+
+/** A BMP file of one colour with 24 bits a pixel. */
+function bitmap({ width, height }: { width: number; height: number }): Buffer {
+  const rowBytes = Math.ceil((width * 3) / 4) * 4
+  const file = Buffer.alloc(54 + rowBytes * height, 0x40)
+  file.write('BM')
+  for (const [at, value] of [
+    [2, file.length],
+    [6, 0],
+    [10, 54],
+    [14, 40],
+    [18, width],
+    [22, height],
+    [30, 0],
+  ] as const)
+    file.writeUInt32LE(value, at)
+  file.writeUInt16LE(1, 26)
+  file.writeUInt16LE(24, 28)
+  return file
+}
 
 test('a picture too large to be decoded is one, without smaller versions, and nobody is shown by it', async () => {
   await using server = await startServer()

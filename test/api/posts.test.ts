@@ -240,7 +240,7 @@ test('deleting a post deletes its comments and all that hangs on them', async ()
   expect((await ben.get('/api/comments?trashed=null')).body.count).toBe('0')
   expect((await ann.get('/api/stars')).body.count).toBe('0')
   await eventually(async () => {
-    for (const table of ['comments', 'reactions', 'votes', 'options', 'stars', 'bereavements']) {
+    for (const table of ['comments', 'reactions', 'votes', 'options', 'stars', 'deleted_parents']) {
       expect(await database.sql`select * from ${database.sql(table)}`).toEqual([])
     }
   })

@@ -62,7 +62,7 @@ test('revoking ends all tokens of a user at once, and nobody else’s', async ()
   expect(revoked.status).toBe(204)
   const after = [await ann.get('/api/user'), await asOther(), await ben.get('/api/user')]
   expect(after.map(({ status }) => status)).toEqual([401, 401, 200])
-  expect(after[0]!.headers.get('www-authenticate')).toBe('Bearer')
+  expect(after[0]!.headers.get('www-authenticate')).toBe('Bearer realm="api", error="invalid_token"')
   expect((await server.admin.delete(`/api/users/${ann.uid}/tokens`)).status).toBe(204)
 })
 

@@ -154,11 +154,11 @@ test('what cannot be a uid is refused as the path of an upsert', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
 
-  for (const path of ['123', '0', 'a%20b', 'tab%09', 'x'.repeat(257)]) {
+  for (const path of ['123', '0', '-1', 'a%20b', 'tab%09', '..%2f', 'a%2Fb', '%252e', 'true', 'x'.repeat(257)]) {
     const { status, body } = await ann.put(`/api/apps/${path}`, { type: 'chat' })
     expect([path, status, Object.keys(body.errors ?? {})]).toEqual([path, 422, ['uid']])
   }
-  for (const path of ['..%2f', 'a%2Fb', '%F0%9F%98%80', "x';drop", '-1', '1.5', '__proto__', 'constructor']) {
+  for (const path of ['%F0%9F%98%80', "x';drop", '-2', '1.5', '__proto__', 'constructor']) {
     const { status, body } = await ann.put(`/api/apps/${path}`, { type: 'chat' })
     expect([path, status, body.uid]).toEqual([path, 201, decodeURIComponent(path)])
     expect((await ann.get(`/api/apps/${path}`)).body.id).toBe(body.id)

@@ -24,11 +24,11 @@ test('a token that is revoked while it is being looked up is not kept', async ()
   const credentials = new Credentials(slow, sharedLog, now)
   const token = await globalCommands.run(issueToken, key, { user: 'ann', expiresInSeconds: 60 })
 
-  const lookup = credentials.authenticate(token)
+  const lookup = credentials.authenticate(token, () => '')
   await arrived
   await globalCommands.run(revokeTokens, key, 'ann')
   release()
 
   expect(await lookup).toBeNull()
-  expect(await credentials.authenticate(token)).toBeNull()
+  expect(await credentials.authenticate(token, () => '')).toBeNull()
 })

@@ -39,6 +39,8 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
         expect([view, await page.locator('main img').count()]).toEqual([view, 0])
         expect([view, await page.locator('.failure').allInnerTexts()]).toEqual([view, []])
         expect([view, await page.evaluate(`(${findCut})()`)]).toEqual([view, []])
+        expect([view, await page.evaluate(`(${findPlainLinks})()`)]).toEqual([view, []])
+        expect([view, await page.evaluate(`(${findBroken})()`)]).toEqual([view, []])
       }
     },
   )
@@ -143,6 +145,22 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
     const { body: edited } = await server.admin.get(`/api/webhooks/${hook.id}`)
     expect(edited.payload_url).toBe('https://ann:s3cret@example.com/other')
     await server.admin.delete(`/api/webhooks/${hook.id}`)
+  })
+
+  test('show of a webhook that fails what is attempted again, why, and when', async () => {
+    const { body: hook } = await admin.server.admin.post('/api/webhooks', {
+      payload_url: `${receiver.url}failing`,
+      triggers: ['messages'],
+      retries: 5,
+    })
+    const { app } = await admin.server.chatWith(1)
+    await admin.server.admin.post(`/api/apps/${app}/messages`, { text: 'hello' })
+
+    const page = await admin.enter(`/webhooks/${hook.id}`, 1280)
+
+    await page.getByText('Retrying').waitFor()
+    await page.getByText('The receiver answered 500').waitFor()
+    expect(await page.locator('dt', { hasText: 'Next attempt' }).count()).toBe(1)
   })
 
   test('say that nothing answers, also where a connection was lost unnoticed and where a proxy answers instead', async () => {
@@ -313,6 +331,22 @@ const findCut = `() => {
   return cut
 }`
 
+/** In the browser: links beside the navigation that nothing but their colour tells from text. WCAG 2.2, 1.4.1. */
+const findPlainLinks = `() => [...document.querySelectorAll('#content a:not(.tabs a)')]
+  .filter(link => !getComputedStyle(link).textDecorationLine.includes('underline'))
+  .map(link => link.textContent.slice(0, 40))`
+
+/** In the browser: words of the API, such as `message_created`, that break within one of their parts. */
+const findBroken = `() => [...document.querySelectorAll('#content td a')]
+  .filter(link => /^[a-z]+(_[a-z]+)+$/.test(link.textContent))
+  .flatMap(link => [...link.childNodes])
+  .filter(part => {
+    const range = document.createRange()
+    range.selectNodeContents(part)
+    return range.getClientRects().length > 1
+  })
+  .map(part => part.textContent)`
+
 /** In the browser: where each word beside the author of a message begins, in their order, and how far from the left its text begins. */
 const orderOnScreen = `() => {
   const line = document.querySelector('td .muted')
@@ -338,7 +372,7 @@ async function fill(
     return answered
   }
   const name = hostile
-  const directory = await made('/api/directories', { name: `<script>alert(1)</script>${'d'.repeat(90)}` })
+  const directory = await made('/api/directories', { name: `<script>alert(1)<script>${'d'.repeat(90)}` })
   const ann = await server.person('Ann')
   await admin.patch(`/api/users/${ann.id}`, {
     name,

@@ -220,7 +220,7 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', inBrowser, (
     })
     const people = (await seed(access)).slice(0, 2)
     const pages = await servePages({ server: access.url, key: access.key, port: 0, people })
-    const page = await kit.visit(pages.url)
+    const page = await kit.visit(`${pages.url}/kit`)
     const panes = page.frames().slice(1)
     for (const [i, name] of ['Ada Park', 'Ben Ruiz'].entries()) {
       await panes[i]!.locator('nav').getByText(name).waitFor()

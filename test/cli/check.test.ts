@@ -28,11 +28,7 @@ test('what was broken is found, named, and set right on request, while no node r
   await sql`update apps set item_count = item_count + 3, last_id = 1, prior_id = null where type = 'chat_room'`
   await sql`update posts set comment_count = 9, reaction_count = 9`
   await sql`update members set marked_id = 99999999999 where marked_id is not null`
-  await sql`update user_counts set count = count + 1 where part = 3`
   await sql`update options set vote_count = 7`
-  const [user] = await sql<{ id: number }[]>`
-    insert into notification_totals (user_id, is_counted) select max(id), true from users returning user_id as id`
-  await sql`insert into notification_blocks values (${user!.id}, 5, 'mention', true, 7)`
   await sql.end()
 
   const found = await checkNow(database.url)

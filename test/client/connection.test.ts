@@ -1,169 +1,196 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Incoming } from '../../src/client/events.ts'
-import { Connection, type Socket, type SocketType } from '../../src/client/connection.ts'
+import { WebSocket } from 'ws'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createParley, type ConnectionStatus, type WebSocketType } from '../../src/client/index.ts'
+import { createFaultProxy } from '../../src/client/testing/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { startServer } from '../support/server.ts'
 
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => void vi.restoreAllMocks())
 
-/** The browser's end of a connection to a server that says only what the test makes it say. */
-class Remote extends EventTarget {
-  binaryType = ''
-  readonly said: { type: string }[] = []
-  isClosed = false
-
-  send(text: string): void {
-    this.said.push(JSON.parse(text))
-  }
-  /** Nobody answers, so the close event does not come: a browser waits for it for a while. */
-  close(): void {
-    this.isClosed = true
-  }
-  open(): void {
-    this.dispatchEvent(new Event('open'))
-  }
-  say(frame: object): void {
-    this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(frame) }))
-  }
-  break(code: number): void {
-    this.dispatchEvent(Object.assign(new Event('close'), { code }))
-  }
+/** WebSockets whose frames the test can read. */
+function spying() {
+  const said: { type: string; apps?: unknown[] }[] = []
+  const Type = class extends WebSocket {
+    override send(text: string): void {
+      said.push(JSON.parse(text))
+      super.send(text)
+    }
+  } as unknown as WebSocketType
+  return { said, Type }
 }
 
-function connect(saysHello = false) {
-  const remote = new Remote()
-  const asked: unknown[] = []
-  const heard: Incoming[] = []
-  const ends: number[] = []
-  const Socket = function (...args: unknown[]) {
-    asked.push(...args)
-    return remote as unknown as Socket
-  } as unknown as SocketType
-  const line = new Connection({
-    url: 'ws://host/api/realtime',
-    token: 'secret',
-    saysHello,
-    Socket,
-    onFrame: frame => void heard.push(frame),
-    onClose: code => void ends.push(code),
-  })
-  return { line, remote, asked, heard, ends }
-}
+test('a hundred subscriptions to an app cost one, and 5 seconds after the last one none is left', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const { said, Type } = spying()
+  const parley = createParley({ url: server.url, token: people[0].token, WebSocket: Type })
+  const states: string[] = []
+  parley.connection.subscribe(({ state }) => void states.push(state))
+  const { messages, members } = parley.app(app)
 
-test('a connection that is not opened within ten seconds is given up', () => {
-  const { remote, ends } = connect()
+  // As a component does that is mounted, unmounted and mounted again.
+  for (let i = 0; i < 100; i++) {
+    for (const collection of [messages, members]) collection.subscribe(() => {})()
+    await new Promise(resolve => setTimeout(resolve, 1))
+  }
+  const stops = Array.from({ length: 100 }, () => messages.subscribe(() => {}))
+  await eventually(() => expect(messages.get().status).toBe('live'))
+  expect(said.filter(({ type }) => type === 'subscribe')).toHaveLength(1)
+  for (const stop of stops) stop()
+  expect(said.filter(({ type }) => type === 'unsubscribe')).toEqual([])
 
-  vi.advanceTimersByTime(9_999)
-  const early = [...ends]
-  vi.advanceTimersByTime(1)
-
-  expect([early, ends, remote.isClosed]).toEqual([[], [1006], true])
+  await eventually(() => expect(states.at(-1)).toBe('idle'), { timeoutMs: 10_000 })
+  expect(messages.get()).toMatchObject({ status: 'stale', reason: 'paused' })
 })
 
-test('a connection that fails is given up after a moment, unless its close event comes before', () => {
-  const [silent, closed] = [connect(), connect()]
+test('each subscriber hears of each change, and one may end within its own listener', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const parley = createParley({ url: server.url, token: people[0].token })
+  const { messages } = parley.app(app)
+  const heard: [string[], string[]] = [[], []]
+  const text = () => messages.get().data.at(-1)?.text ?? ''
+  const stop = messages.subscribe(({ status }) => {
+    if (status !== 'live') return
+    heard[0].push(text())
+    stop()
+  })
+  messages.subscribe(({ status }) => void (status === 'live' && heard[1].push(text())))
 
-  for (const { remote } of [silent, closed]) remote.dispatchEvent(new Event('error'))
-  closed.remote.break(4401)
-  vi.advanceTimersByTime(99)
-  const early = [...silent.ends]
-  vi.advanceTimersByTime(1)
+  await eventually(() => expect(heard[1]).toContain(''))
+  await messages.send({ text: 'one' })
 
-  expect([early, silent.ends, closed.ends]).toEqual([[], [1006], [4401]])
+  await eventually(() => expect(heard[1]).toContain('one'))
+  expect(heard[0]).toEqual([''])
+  parley.close()
 })
 
-test('a connection that a proxy refuses to open is given up at once, with the WebSocket of Node.js', async () => {
-  vi.useRealTimers()
-  const proxy = createServer().on('upgrade', (_request, socket: Duplex) => {
-    socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n')
-  })
-  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
-  const { port } = proxy.address() as AddressInfo
+test('500 apps are live again soon after a cut, by two frames', async () => {
+  await using server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' })
+  const ann = await server.person('Ann')
+  await using proxy = await createFaultProxy(server.url)
+  const apps: string[] = []
+  for (let i = 0; i < 500; i++) {
+    const { body } = await server.admin.post('/api/apps', { type: 'chat_room', members: [ann.id] })
+    apps.push(body.id)
+  }
+  const { said, Type } = spying()
+  const parley = createParley({ url: proxy.url, token: ann.token, WebSocket: Type })
+  const collections = apps.map(app => parley.app(app).messages)
+  for (const collection of collections) collection.subscribe(() => {})
+  const areLive = () => collections.every(collection => collection.get().status === 'live')
+  await eventually(() => expect(areLive()).toBe(true), { timeoutMs: 30_000 })
+
+  said.length = 0
   const startedAt = performance.now()
+  proxy.cut()
+  await eventually(() => expect(areLive()).toBe(false))
+  await server.admin.post(`/api/apps/${apps[250]}/messages`, { text: 'meanwhile' })
+  await eventually(() => expect(areLive()).toBe(true), { everyMs: 5 })
 
-  const { promise: closed, resolve: onClose } = Promise.withResolvers<number>()
-  const connection = new Connection({
-    url: `ws://127.0.0.1:${port}`,
-    token: 'secret',
-    saysHello: false,
-    Socket: WebSocket as SocketType,
-    onFrame: () => {},
-    onClose,
+  expect(said.filter(({ type }) => type === 'subscribe')).toHaveLength(2)
+  // Alone on a machine of two cores, less than two seconds.
+  expect(performance.now() - startedAt).toBeLessThan(10_000)
+  await eventually(() => expect(collections[250]!.get().data.at(-1)?.text).toBe('meanwhile'))
+  parley.close()
+})
+
+test('a page that slept for ten minutes with a token that ended is live within two seconds of waking', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  await using proxy = await createFaultProxy(server.url)
+  const given: boolean[] = []
+  let token = ann.token
+  const parley = createParley({
+    url: proxy.url,
+    token: isRefused => {
+      given.push(isRefused)
+      return token
+    },
   })
-  const code = await closed
-  connection.close()
-  proxy.close()
+  const { messages } = parley.app(app)
+  messages.subscribe(() => {})
+  await eventually(() => expect(messages.get().status).toBe('live'))
+  proxy.silence()
+  await server.admin.delete(`/api/users/${ann.id}/tokens`)
+  await ben.post(`/api/apps/${app}/messages`, { text: 'while you slept' })
+  token = (await server.admin.post(`/api/users/${ann.id}/tokens`)).body.access_token
+  proxy.restore()
 
-  expect(code).toBe(1006)
-  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  const now = Date.now.bind(Date)
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + 600_000)
+  const wokenAt = performance.now()
+  await eventually(() => expect(messages.get().data.at(-1)?.text).toBe('while you slept'), { everyMs: 10 })
+
+  expect(messages.get().status).toBe('live')
+  expect(performance.now() - wokenAt).toBeLessThan(2_000)
+  expect(given.length).toBeGreaterThan(1)
+  parley.close()
 })
 
-test('a connection that falls silent is asked whether it is there, and given up when nothing comes back', () => {
-  const { remote, ends } = connect()
-  remote.say({ type: 'welcome' })
+test('a token that cannot be had is said in the status, in collections and once on the console, and asked for again', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  let isThere = false
+  let asked = 0
+  const parley = createParley({
+    url: server.url,
+    token: () => {
+      asked++
+      if (!isThere) throw new Error('The sign-in is away')
+      return people[0].token
+    },
+  })
+  const states: ConnectionStatus[] = []
+  parley.connection.subscribe(status => void states.push(status))
+  const { messages } = parley.app(app)
+  messages.subscribe(() => {})
 
-  vi.advanceTimersByTime(19_999)
-  const early = [...remote.said]
-  vi.advanceTimersByTime(1)
-  const asked = [...remote.said]
-  vi.advanceTimersByTime(9_999)
-  const patient = [...ends]
-  vi.advanceTimersByTime(1)
+  await eventually(() => expect(asked).toBeGreaterThan(2))
+  const error = { message: 'The sign-in is away', code: 'token' }
+  expect(states.find(({ state }) => state === 'waiting')).toMatchObject({ error })
+  expect(messages.get()).toMatchObject({ status: 'loading', error })
+  expect(warned).toHaveBeenCalledTimes(1)
+  isThere = true
 
-  expect([early, asked, patient]).toEqual([[], [{ type: 'ping' }], []])
-  expect([ends, remote.isClosed]).toEqual([[1006], true])
+  await eventually(() => expect(messages.get().status).toBe('live'))
+  expect(messages.get().error).toBeUndefined()
+  parley.close()
 })
 
-test('a silent connection that answers lives on, and the answer is for nobody else', () => {
-  const { remote, heard, ends } = connect()
-  for (let i = 0; i < 20; i++) {
-    remote.say({ type: 'pong' })
-    vi.advanceTimersByTime(20_000)
-  }
+test('HTTP and the connection share a token, and one request for it', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  let asked = 0
+  const parley = createParley({
+    url: server.url,
+    token: async () => {
+      asked++
+      await new Promise(resolve => setTimeout(resolve, 20))
+      return people[0].token
+    },
+  })
+  const { messages } = parley.app(app)
+  messages.subscribe(() => {})
 
-  expect(remote.said).toHaveLength(20)
-  expect([heard, ends]).toEqual([[], []])
+  await Promise.all([parley.users.me(), parley.users.me(), messages.send({ text: 'x' })])
+  await eventually(() => expect(messages.get().status).toBe('live'))
+
+  expect(asked).toBe(1)
+  parley.close()
 })
 
-test('a connection that says something now and then is not asked', () => {
-  const { remote, heard, ends } = connect()
-  for (let i = 0; i < 20; i++) {
-    remote.say({ type: 'typing' })
-    vi.advanceTimersByTime(19_999)
-  }
+test('an app that is not there ends its collections alone', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const parley = createParley({ url: server.url, token: people[0].token })
+  const [there, missing] = [parley.app(app).messages, parley.app('nowhere').messages]
+  for (const collection of [there, missing]) collection.subscribe(() => {})
 
-  expect(heard).toHaveLength(20)
-  expect([remote.said, ends]).toEqual([[], []])
-})
+  await eventually(() => expect([there.get().status, missing.get().status]).toEqual(['live', 'ended']))
 
-test('the end of a connection is told once, and nothing that comes behind it', () => {
-  const { line, remote, heard, ends } = connect()
-  remote.break(4401)
-  remote.break(1006)
-  remote.say({ type: 'typing' })
-  line.send({ type: 'ping' })
-  vi.advanceTimersByTime(60_000)
-
-  expect([ends, heard, remote.said]).toEqual([[4401], [], []])
-})
-
-test('a connection that is closed here tells nobody, and hears nothing more', () => {
-  const { line, remote, heard, ends } = connect()
-  line.close()
-  remote.say({ type: 'typing' })
-  remote.break(1000)
-  vi.advanceTimersByTime(60_000)
-
-  expect([heard, ends, remote.isClosed]).toEqual([[], [], true])
-})
-
-test('the token is said before the connection is open, or with the first frame', () => {
-  const [early, late] = [connect(), connect(true)]
-  for (const { remote } of [early, late]) remote.open()
-
-  expect([early.asked[1], early.remote.said]).toEqual([['json', 'bearer.secret'], []])
-  expect(late.asked[1]).toEqual(['json'])
-  expect(late.remote.said).toEqual([{ type: 'hello', access_token: 'secret', scalars: 'number' }])
+  expect(missing.get()).toMatchObject({ reason: 'not-found', error: { status: 404 } })
+  parley.close()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codes, toDelayMs } from '../../src/client/delays.ts'
+import { codes, toDelayMs } from '../../src/client/connection/delays.ts'
 
 /** The least and the most that a client waits, after so many attempts that failed. */
 const between = (code: number, failures: number) => [0, 1].map(random => toDelayMs(code, failures, () => random))

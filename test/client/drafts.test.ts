@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Drafts } from '../../src/client/drafts.ts'
+import { Drafts } from '../../src/client/collections/drafts.ts'
 
 const delta = (n: number, text: string, run_id = 1) => ({ type: 'agent_delta' as const, app_id: 1, run_id, n, text })
 

@@ -8,15 +8,18 @@ import { StartFault } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNetwork } from '../support/network.ts'
+import { createFaultProxy } from '../../src/client/testing/proxy.ts'
 import { redisIsMissing, startRedis } from '../support/redis.ts'
 import { startServer } from '../support/server.ts'
 
 if (redisIsMissing !== null) console.warn(`The tests of the Redis bus are skipped: ${redisIsMissing}.`)
 const withRedis = test.skipIf(redisIsMissing !== null)
 
-const connect = (url: string, deployment = 'one') =>
-  RedisBus.connect({ url, isCluster: false, deployment, log: createLog('error') })
+const connect = (url: string, deployment = 'one', version = '1') =>
+  RedisBus.connect({ url, isCluster: false, deployment, version, log: createLog('error') })
+
+/** Reads whatever arrives. */
+const anything = (received: unknown) => received
 
 async function call(url: string, command: string, ...args: string[]): Promise<unknown> {
   const probe = new Redis(url)
@@ -60,8 +63,9 @@ withRedis('what one node says on a channel, the others hear in order, until they
   await using redis = await startRedis()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
   const stranger = await connect(redis.url, 'other')
+  const newer = await connect(redis.url, 'one', '2')
   const heard: unknown[] = []
-  const end = ben.subscribe('one', message => heard.push(message))
+  const end = ben.subscribe('one', anything, message => heard.push(message))
   await eventually(() => {
     ann.publish('one', { hello: true })
     expect(heard).not.toEqual([])
@@ -71,19 +75,20 @@ withRedis('what one node says on a channel, the others hear in order, until they
   for (let i = 0; i < 100; i++) ann.publish('one', { i })
   ann.publish('two', { i: 'elsewhere' })
   stranger.publish('one', { i: 'of another database' })
+  newer.publish('one', { i: 'of another version' })
   await eventually(() => expect(heard.filter(message => 'i' in (message as object))).toHaveLength(100))
 
   expect(heard.filter(message => 'i' in (message as object))).toEqual(Array.from({ length: 100 }, (_, i) => ({ i })))
   end()
   await eventually(async () => expect(await listenedTo(redis.url)).toEqual([]))
-  await Promise.all([ann.close(), ben.close(), stranger.close()])
+  await Promise.all([ann.close(), ben.close(), stranger.close(), newer.close()])
 })
 
 withRedis('what a node says last is heard, though it ends at once', async () => {
   await using redis = await startRedis()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
   const heard: unknown[] = []
-  ben.subscribe('one', message => heard.push(message))
+  ben.subscribe('one', anything, message => heard.push(message))
   await eventually(async () => expect(await listenedTo(redis.url)).toHaveLength(1))
 
   ann.publish('one', { last: true })
@@ -97,7 +102,7 @@ withRedis('what a node says last is heard, though it ends at once', async () => 
 
 withRedis('a node that ends does not wait for a Redis that hangs', async () => {
   await using redis = await startRedis()
-  await using network = await createNetwork(redis.url)
+  await using network = await createFaultProxy(redis.url)
   const bus = await connect(network.url.replace('http', 'redis'))
 
   network.silence()
@@ -110,8 +115,8 @@ withRedis('a bus survives the end of Redis, and carries on when it is back', asy
   await using redis = await startRedis()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
   const heard: unknown[] = []
-  const end = ben.subscribe('two', () => {})
-  ben.subscribe('one', message => heard.push(message))
+  const end = ben.subscribe('two', anything, () => {})
+  ben.subscribe('one', anything, message => heard.push(message))
   end()
 
   await redis.kill()
@@ -148,7 +153,7 @@ withRedis('a bus that was made while Redis was away carries what is said when it
   await redis.kill()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
   const heard: unknown[] = []
-  ben.subscribe('one', message => heard.push(message))
+  ben.subscribe('one', anything, message => heard.push(message))
 
   await redis.start()
 

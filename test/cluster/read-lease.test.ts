@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { LocalBus } from '../../src/cluster/bus-local.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { announceArrival, leaseMs, ReadLease, revokeOnArrival } from '../../src/engine/nodes/read-lease.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { client, type Client } from '../support/client.ts'
@@ -36,7 +37,7 @@ test('a lease lasts from when its query was sent, and one that was revoked needs
 })
 
 test('a node that starts goes on when every other has given up its lease, or none can have one any more', async () => {
-  const bus = new LocalBus()
+  const bus = new LocalBus(createLog('error'))
   const clock = new ManualClock()
   const lease = new ReadLease(() => clock.now())
   lease.renew(clock.now())

@@ -81,8 +81,11 @@ test('a whole item has all its lists, be they empty', () => {
 
 test('answers are described with their headers', () => {
   const { paths, components } = description
-  const headersOf = (path: string, method: string, status: number) =>
-    Object.keys(paths[path][method].responses[status].headers ?? {})
+  const headersOf = (path: string, method: string, status: number) => {
+    const response = paths[path][method].responses[status]
+    const { headers = {} } = '$ref' in response ? components.responses[response.$ref.split('/').at(-1)] : response
+    return Object.keys(headers)
+  }
 
   expect(headersOf('/api/apps', 'get', 401)).toEqual(['WWW-Authenticate'])
   expect(headersOf('/api/apps', 'get', 200)).toEqual(['Preference-Applied'])

@@ -128,9 +128,9 @@ test('an address says which methods it has', async () => {
   }
 })
 
-const token = { AccessToken: [] }
+const token = [{ AccessToken: [] }, { HostToken: [] }]
 const key = { ApiKey: [] }
-const security = { A: [token, key], K: [key], T: [token], '-': [] }
+const security = { A: [...token, key], K: [key], T: token, '-': [] }
 
 /** To OpenAPI, paths that differ in the names of their segments alone are one. */
 function findOperation({ method, path }: Row): Body {

@@ -20,7 +20,7 @@ const paged = 'count data end start'
 const blob = 'height id media_type name size thumbnail_url width'
 const appSummary =
   'access avatar_url created_at description directory_id id is_pinned is_starred is_subscribed is_trashed is_unread ' +
-  'metadata name permissions rev tags type uid updated_at'
+  'kind metadata name permissions rev tags type uid updated_at'
 const userSummary =
   'avatar_url comment created_at directories email family_name given_name id is_trashed metadata middle_name name ' +
   'nickname phone_number presence tags uid updated_at'

@@ -99,10 +99,19 @@ const units = [
     '[a]: http://x\n[a] ',
   )
   .concat('http://a ', 'www.a.b ', 'a@b.c ', '<http://a> ', '[a](http://b "')
+  .concat('_www.', '_www.a_', '(www.', 'http://http://', '[http://a.b](', 'www.a&x; ', 'a_b@c.d ', 'mailto:')
+  .concat('[](@', '[a](@', '[a](<@', '[a](@b "', '[a](@b (', '[[a](@b)', '[a [b](@c)](', '![a](@b) ', '[`](@b)', '(<@')
 
 const shapes: [string, string][] = [
   ...units.map(unit => [unit, unit.repeat(length / unit.length)] as [string, string]),
   ['brackets that close', '['.repeat(length / 2) + ']'.repeat(length / 2)],
+  ['brackets that never close before a mention', `${'['.repeat(length - 6)}](@u1)`],
+  ['brackets in a mention', `${'['.repeat(length / 2 - 4)}${']'.repeat(length / 2 - 4)}(@u1)`],
+  ['a long URL', `http://a.b/${'a'.repeat(length - 20)}`],
+  ['a long host', `http://${'a.'.repeat(length / 2 - 10)}`],
+  ['parentheses behind a URL', `http://a.b/${')'.repeat(length - 20)}`],
+  ['entities behind a URL', `http://a.b/${'&a;'.repeat(length / 3 - 10)}`],
+  ['a long e-mail address', `${'a'.repeat(length - 10)}@b.cd`],
   ['links in links', '[a'.repeat(5_000) + '](http://x)'.repeat(5_000)],
   ['bold in bold', `${'**'.repeat(length / 4)}a${'**'.repeat(length / 4 - 1)}`],
   ['runs of backticks', Array.from({ length: 360 }, (_, at) => `${'`'.repeat(at)}a`).join('')],

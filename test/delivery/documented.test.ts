@@ -12,7 +12,7 @@ import { register } from '../support/webhooks.ts'
 const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')
 
 test('the page about webhooks lists the triggers and actions that there are', () => {
-  const listed = [...page.matchAll(/^\| `(\w+)` +\| ((?:`\w+`(?:, )?)+)/gm)].map(([, trigger, actions]) => [
+  const listed = [...page.matchAll(/^\| `(\w+)` +\| ((?:`\w+`(?:, )?)+) +\| ./gm)].map(([, trigger, actions]) => [
     trigger,
     actions!.replaceAll('`', '').split(', ').toSorted(),
   ])

@@ -14,7 +14,7 @@ const bug = command('bug', work =>
     batch<{ id: number }>({
       name: 'bug',
       columns: { id: 'bigint' },
-      sql: rows => `insert into blocks (app_id, first_id, made_at) select null, id, now() from ${rows} r`,
+      sql: rows => `insert into blocks (app_id, first_id) select null, id from ${rows} r`,
     }),
     { id: 1 },
   ),

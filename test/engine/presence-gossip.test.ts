@@ -22,7 +22,11 @@ function openNodes() {
         said.push(message)
         for (const hear of listeners) hear(JSON.parse(JSON.stringify(message)))
       },
-      subscribe(_, hear) {
+      subscribe(_, read, listener) {
+        const hear = (message: unknown) => {
+          const known = read(message)
+          if (known !== null) listener(known)
+        }
         listeners.add(hear)
         return () => listeners.delete(hear)
       },

@@ -153,7 +153,7 @@ test('a commit that is not answered in time is given up with its connection, and
   await sql.begin(async tx => {
     await tx`select from apps where id = ${rooms[0]!} for update`
     const known = { moved: [], unmoved: [], keys: [], sharedRev, drawnAtMs: ahead.atMs, count: 1 }
-    await expect(connection.commitOptimistic(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
+    await expect(connection.commitExact(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
 
     const { heads } = await connection.begin({ apps: [rooms[1]!], keys: [], count: 1, ahead: 0 })
     expect([...heads.keys()]).toEqual([rooms[1]])

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { DecidedEntry } from '../../src/engine/commit/decide.ts'
+import type { DecidedEntry } from '../../src/engine/commit/flush/decide.ts'
 import { Draft } from '../../src/engine/draft.ts'
 import { Recent } from '../../src/engine/recent.ts'
 import { AppState, blankMember, type AppRow } from '../../src/engine/state.ts'
 import { saveApps, saveHeads, saveMarks, saveMembers } from '../../src/engine/store.ts'
-import { toStatement } from '../../src/engine/commit/write-set.ts'
+import { toStatement } from '../../src/engine/commit/flush/write-set.ts'
 import type { Batch } from '../../src/postgres/batch.ts'
 
 const someone = 7
@@ -17,7 +17,11 @@ function openDraft(): Draft {
 }
 
 const batchesOf = (draft: Draft, batches: Batch<never>[]) => {
-  const statement = toStatement([{ draft, results: [], events: [], writes: [] } as unknown as DecidedEntry], new Date())
+  const statement = toStatement(
+    [{ draft, results: [], events: [], writes: [] } as unknown as DecidedEntry],
+    new Date(),
+    'exact',
+  )
   return batches.filter(batch => statement.has(batch))
 }
 

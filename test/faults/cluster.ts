@@ -101,12 +101,18 @@ export class Cluster {
     await this.#primary.start()
   }
 
-  /** A standby that has everything that is acknowledged from now on. */
-  async startStandby(): Promise<PostgresServer> {
+  /** A standby; one that is synchronous has everything that is acknowledged from now on. */
+  async startStandby({ isSynchronous = true } = {}): Promise<PostgresServer> {
     const primary = this.#primary
     const standby = await primary.makeStandby(this.#ports.find(port => port !== primary.port))
-    await primary.waitForStandby()
+    if (isSynchronous) await primary.waitForStandby()
     return standby
+  }
+
+  /** The standby has everything that was acknowledged up to now, and gets nothing more. */
+  async isolate(standby: PostgresServer): Promise<void> {
+    await this.#primary.awaitStandby(standby)
+    await standby.isolate()
   }
 
   /** The standby takes the place of the primary, which has crashed and never comes back as it was. */

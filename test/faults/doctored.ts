@@ -13,6 +13,7 @@ export function faithfulHistory(): History {
   const sent = { app_id: 1, type: 'message_created', facts: null } as const
   const stored = { app_id: 1, is_trashed: false, edit: null } as const
   return {
+    losses: [],
     faults: [{ at: 15, untilAt: 25, name: 'kill -9 node 1' }],
     calls: [
       { ...call, at: 10, doneAt: 12, verb: 'send', key: 'a', user: 7, node: 1, id: 101 },

@@ -9,9 +9,11 @@ export interface Fault {
   name: string
   /** What it breaks: two faults at the same time do not break the same. */
   part: string
-  /** Resolves when everything is whole again. */
-  run(): Promise<void>
+  /** Resolves when everything is whole again. What is acknowledged while `lose` runs may be lost. */
+  run(lose: Lose): Promise<void>
 }
+
+type Lose = (during: () => Promise<void>) => Promise<void>
 
 /** Longer than deadlines for what hangs, such as the keep-alive of a lock, and shorter than those for what is dead. */
 const longestPauseMs = 5_000
@@ -62,6 +64,16 @@ const kinds: readonly Kind[] = [
     await delay(random.integer(0, 2_000))
     await cluster.promote(standby)
   }),
+  ofAll('PostgreSQL', 'fail over PostgreSQL to a standby that is behind', async (cluster, random, lose) => {
+    const standby = await cluster.startStandby({ isSynchronous: false })
+    await lose(async () => {
+      await cluster.isolate(standby)
+      await delay(random.integer(200, 2_000))
+      await cluster.crashPostgres()
+      await delay(random.integer(0, 2_000))
+      await cluster.promote(standby)
+    })
+  }),
   ofAll('Redis', 'kill -9 Redis', async (cluster, random) => {
     await cluster.killRedis()
     await delay(random.integer(100, 3_000))
@@ -98,10 +110,10 @@ function ofNode(name: string, run: (node: FaultyNode, random: Random) => Promise
   return { name, draw }
 }
 
-function ofAll(part: string, name: string, run: (cluster: Cluster, random: Random) => Promise<void>): Kind {
+function ofAll(part: string, name: string, run: (cluster: Cluster, random: Random, lose: Lose) => Promise<void>): Kind {
   const draw: Kind['draw'] = (cluster, random) => {
     const own = random.fork()
-    return { name, part, run: () => run(cluster, own) }
+    return { name, part, run: lose => run(cluster, own, lose) }
   }
   return { name, draw }
 }

@@ -28,6 +28,15 @@ export interface Injected {
   name: string
 }
 
+/**
+ * A promotion of a standby that lacked what was acknowledged since `from`. What was asked before `untilAt` may have been
+ * answered by the primary before.
+ */
+export interface Loss {
+  from: Moment
+  untilAt: Moment
+}
+
 /** What an observer was told about one app, or about its connection where there is none. */
 export interface Sighting {
   at: Moment
@@ -45,6 +54,8 @@ export interface Sighting {
   after?: number | undefined
   /** When the subscription was asked for. */
   askedAt?: Moment
+  /** True where it was to go on in another epoch than there is: a reset follows. */
+  isRenewed?: boolean
 }
 
 /** A request that a receiver of webhooks got. */
@@ -115,6 +126,7 @@ export interface Ending {
 /** Everything that a run has seen. The checks know nothing else, so that a test can hand them a history of its own. */
 export interface History {
   faults: Injected[]
+  losses: Loss[]
   calls: Call[]
   /** In the order in which each observer was told. */
   sightings: { native: Sighting[]; hub: Sighting[] }

@@ -10,12 +10,16 @@ const silenceMs = 3_000
 /**
  * Listens to all apps over the native protocol as docs/realtime.md tells clients to: it remembers the last rev of each
  * app and, whenever its connection has ended, goes on from there on any node. Now and then it changes nodes of its own
- * accord.
+ * accord. With MessagePack it also says the epoch, as newer clients do, and so is reset by every promotion; without, it is to
+ * notice nothing where nothing is lost.
  */
 export class NativeObserver implements Observer {
   readonly #options: ObserverOptions
   readonly #protocol: 'json' | 'msgpack'
   readonly #last = new Map<number, number>()
+  /** The epoch that belongs to it, and that of the last answer. */
+  readonly #epochs = new Map<number, unknown>()
+  readonly #answered = new Map<number, unknown>()
   #connections = 0
 
   constructor(options: ObserverOptions, protocol: 'json' | 'msgpack') {
@@ -61,7 +65,8 @@ export class NativeObserver implements Observer {
     socket.on('error', () => {})
     socket.on('open', () => {
       for (const app of world.apps) {
-        say({ type: 'subscribe', app_id: app, after: this.#last.get(app) })
+        const epoch = this.#saysEpoch ? this.#epochs.get(app) : undefined
+        say({ type: 'subscribe', app_id: app, after: this.#last.get(app), epoch })
       }
     })
     socket.on('message', (message: RawData, isBinary: boolean) => {
@@ -97,10 +102,20 @@ export class NativeObserver implements Observer {
       const item = entity === undefined ? {} : { item: Number(entity.id) }
       recorder.saw('native', { ...base, prev: Number(frame.prev), event: String(frame.event), ...item })
     } else if (type === 'subscribed') {
-      recorder.saw('native', { ...base, after: this.#last.get(app), askedAt })
+      const known = this.#epochs.get(app)
+      const isRenewed = this.#saysEpoch && known !== undefined && known !== frame.epoch
+      recorder.saw('native', { ...base, after: this.#last.get(app), askedAt, ...(isRenewed && { isRenewed }) })
+      this.#answered.set(app, frame.epoch)
+      // Where the connection breaks before the reset, the next one has to get it.
+      if (isRenewed) return
     } else {
       recorder.saw('native', base)
     }
     this.#last.set(app, rev)
+    this.#epochs.set(app, this.#answered.get(app))
+  }
+
+  get #saysEpoch(): boolean {
+    return this.#protocol === 'msgpack'
   }
 }

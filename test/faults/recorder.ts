@@ -1,8 +1,9 @@
-import type { Call, Delivery, Ending, History, Injected, Moment, Sighting } from './history.ts'
+import type { Call, Delivery, Ending, History, Injected, Loss, Moment, Sighting } from './history.ts'
 
 /** Takes down what happens while it happens. */
 export class Recorder {
   readonly faults: Injected[] = []
+  readonly losses: Loss[] = []
   readonly calls: Call[] = []
   readonly sightings: History['sightings'] = { native: [], hub: [] }
   readonly observers: string[] = []
@@ -14,6 +15,14 @@ export class Recorder {
 
   now(): Moment {
     return performance.now() - this.#startedAt
+  }
+
+  /** Notes that what is acknowledged while this runs may be lost. */
+  async lose(run: () => Promise<void>): Promise<void> {
+    const loss = { from: this.now(), untilAt: Number.POSITIVE_INFINITY }
+    this.losses.push(loss)
+    await run()
+    loss.untilAt = this.now()
   }
 
   /** How much has happened, in a few words. */
@@ -28,8 +37,8 @@ export class Recorder {
 
   /** All of it up to now. */
   toHistory(end: Ending): History {
-    const { faults, calls, observers, deliveries, receivers } = this
+    const { faults, losses, calls, observers, deliveries, receivers } = this
     const sightings = { native: [...this.sightings.native], hub: [...this.sightings.hub] }
-    return { faults, calls, sightings, observers, deliveries, receivers, end }
+    return { faults, losses, calls, sightings, observers, deliveries, receivers, end }
   }
 }

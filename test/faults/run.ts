@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readArguments } from '../../src/lib/process/arguments.ts'
 import { check } from './checker.ts'
 import type { Violation } from './checks/violation.ts'
 import { skippingReplays, withoutKeys } from './mutants.ts'
@@ -27,17 +27,20 @@ const shownStories = 8
 const results = join(import.meta.dirname, 'results')
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: 'string', default: '1' },
-      faults: { type: 'string', default: '30' },
-      minutes: { type: 'string', default: '3' },
-      pause: { type: 'string', default: '60' },
-      only: { type: 'string', default: '' },
-      mutant: { type: 'string' },
-      help: { type: 'boolean', default: false },
+  const { values } = readArguments(
+    {
+      options: {
+        seed: { type: 'string', default: '1' },
+        faults: { type: 'string', default: '30' },
+        minutes: { type: 'string', default: '3' },
+        pause: { type: 'string', default: '60' },
+        only: { type: 'string', default: '' },
+        mutant: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
     },
-  })
+    usage,
+  )
   const [seed, faults, minutes, pauseMs] = [values.seed, values.faults, values.minutes, values.pause].map(Number)
   const rewrite = values.mutant === undefined ? {} : mutants[values.mutant]
   const isCount = Number.isInteger(seed) && Number.isInteger(faults) && faults! >= 0 && faults! <= 10_000

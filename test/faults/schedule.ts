@@ -38,7 +38,7 @@ export async function inflict(drawn: Iterator<Fault, never>, schedule: Schedule)
     const injected = { at: recorder.now(), untilAt: Number.POSITIVE_INFINITY, name }
     recorder.faults.push(injected)
     say(`${(injected.at / 1_000).toFixed(0).padStart(5)} s  ${count}/${faults}  ${name}  (${recorder.progress})`)
-    const ended = run()
+    const ended = run(during => recorder.lose(during))
       .catch((error: Error) => void failures.push(error))
       .finally(() => {
         injected.untilAt = recorder.now()

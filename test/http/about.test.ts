@@ -89,7 +89,7 @@ test('the metrics are for whoever has their token, where they have one', async (
   ])
 
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 200])
-  expect(answers[0]!.headers.get('www-authenticate')).toBe('Bearer')
+  expect(answers[0]!.headers.get('www-authenticate')).toBe('Bearer realm="api"')
   expect(await answers[3]!.text()).toContain('process_cpu_seconds_total')
   expect((await edge.get('/version')).status).toBe(200)
 })
@@ -127,7 +127,7 @@ test('the description says who may call, what comes in, and how it is refused', 
   const { paths } = (await edge.get('/api/openapi.json')).body
   const { get, post } = paths['/api/notes/{id}']
 
-  expect(get.security).toEqual([{ AccessToken: [] }, { ApiKey: [] }])
+  expect(get.security).toEqual([{ AccessToken: [] }, { HostToken: [] }, { ApiKey: [] }])
   expect(get.parameters).toEqual([
     { name: 'id', in: 'path', required: true, schema: { type: 'integer' } },
     { name: 'tag', in: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } },

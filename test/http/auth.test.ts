@@ -40,10 +40,11 @@ async function startWithPeople(settings = {}) {
   const database = await createDatabase()
   const { sql } = database
   await sql`insert into users (id, display_name, created_at, trashed_at)
-    values (7, 'Ann', now(), null), (8, 'Ben', now(), now())`
+    values (7, 'Ann', now(), null), (8, 'Ben', now(), now()), (9, 'Eve', now(), null)`
   await sql`insert into tokens (hash, user_id, created_at, expires_at) values
     (${bytesOf('wyu_ann')}, 7, now(), now() + interval '1 hour'),
     (${bytesOf('wyu_ann_2')}, 7, now(), now() + interval '1 hour'),
+    (${bytesOf('wyu_eve')}, 9, now(), now() + interval '1 hour'),
     (${bytesOf('wyu_old')}, 7, now(), now() - interval '1 second'),
     (${bytesOf('wyu_trashed')}, 8, now(), now() + interval '1 hour')`
   await sql`insert into api_keys (hash, name, created_at, expires_at, revoked_at) values
@@ -98,7 +99,7 @@ test.each([
   for (const path of ['/api/any', '/api/token', '/api/key']) {
     const answer = await edge.get(path, headers)
     expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="api"/)
     expect(answer.body).toMatchObject({ title: 'Unauthorized', code: 'unauthorized' })
   }
 })
@@ -165,18 +166,40 @@ test('a stranger is a stranger, whatever else is wrong with the request', async 
   expect((await send('wyu_ann')).status).toBe(415)
 })
 
-test('a token has its rate, other tokens have theirs, and keys have none', async () => {
+test('a user has a rate over all tokens, other users have theirs, and keys have none', async () => {
   await using edge = await startWithPeople({ ratePerMinute: 3 })
   for (let i = 0; i < 3; i++) await edge.get('/api/any', edge.as('wyu_ann'))
 
-  const [over, other, key] = await Promise.all([
+  const [over, otherToken, otherUser, key] = await Promise.all([
     edge.get('/api/any', edge.as('wyu_ann')),
     edge.get('/api/any', edge.as('wyu_ann_2')),
+    edge.get('/api/any', edge.as('wyu_eve')),
     edge.get('/api/any', edge.as('wys_key')),
   ])
 
   expect([over.status, over.headers.get('retry-after')]).toEqual([429, '20'])
-  expect([other.status, key.status]).toEqual([200, 200])
+  expect([otherToken.status, otherUser.status, key.status]).toEqual([429, 200, 200])
+})
+
+test('every answer to a user tells what is left of the rate, and pages may read it', async () => {
+  await using edge = await startWithPeople({ ratePerMinute: 3 })
+  const ask = async (token: string) => {
+    const { headers } = await edge.get('/api/any', { ...edge.as(token), origin: 'https://app.example' })
+    return headers
+  }
+
+  const answers = [await ask('wyu_ann'), await ask('wyu_ann'), await ask('wyu_ann'), await ask('wyu_ann')]
+  const key = await ask('wys_key')
+
+  expect(answers.map(headers => headers.get('ratelimit'))).toEqual([
+    '"default";r=2;t=20',
+    '"default";r=1;t=40',
+    '"default";r=0;t=60',
+    '"default";r=0;t=60',
+  ])
+  expect(new Set(answers.map(headers => headers.get('ratelimit-policy')))).toEqual(new Set(['"default";q=3;w=60']))
+  expect(answers[0]!.get('access-control-expose-headers')).toMatch(/RateLimit, RateLimit-Policy/)
+  expect([key.get('ratelimit'), key.get('ratelimit-policy')]).toEqual([null, null])
 })
 
 test('a repeated request has the same idempotency key, and any other has another', async () => {

@@ -176,15 +176,71 @@ test.each([['[]'], ['null'], ['5'], ['"text"'], ['true']])('a body of %s is no o
   expect({ status, errors: body.errors }).toEqual({ status: 422, errors: { body: ['must be an object'] } })
 })
 
-test('__proto__ in a body reaches nobody', async () => {
+test('__proto__ in a body reaches nobody: within a value it is 422, beside the members it is ignored', async () => {
   await using edge = await startEdge(methods)
 
   const plain = await edge.post('/api/notes', '{"metadata":{"a":{"__proto__":{"admin":true},"b":1}}}')
-  const escaped = await edge.post('/api/notes', '{"metadata":{"a":{"\\u005f_proto__":{"admin":true},"b":1}}}')
+  const escaped = await edge.post('/api/notes', '{"metadata":{"\\u005f_proto__":null}}')
+  const beside = await edge.post('/api/notes', '{"__proto__":{"text":"a"},"metadata":{"b":1}}')
 
-  expect(JSON.stringify(plain.body)).toBe('{"metadata":{"a":{"b":1}}}')
-  expect(JSON.stringify(escaped.body)).toBe('{"metadata":{"a":{"b":1}}}')
+  expect(plain.body.errors).toEqual({ 'metadata.a': ['must not have a member __proto__'] })
+  expect(escaped.body.errors).toEqual({ metadata: ['must not have a member __proto__'] })
+  expect(JSON.stringify(beside.body)).toBe('{"metadata":{"b":1}}')
   expect(({} as { admin?: boolean }).admin).toBeUndefined()
+})
+
+const notKept = 'must be a number that a double keeps exactly: send others as text'
+
+test.each([
+  ['12345678901234567890', 'metadata.a', notKept, 18],
+  ['-9007199254740993', 'metadata.a', notKept, 18],
+  ['1e400', 'metadata.a', notKept, 18],
+  ['0.1e-400', 'metadata.a', notKept, 18],
+  ['0.1000000000000000055', 'metadata.a', notKept, 18],
+  ['[1, {"b" : [-1.00000000000000001]}]', 'metadata.a.1.b.0', notKept, 30],
+  ['-0', 'metadata.a', 'must not be -0, which is kept as 0', 18],
+  ['-0.0e5', 'metadata.a', 'must not be -0, which is kept as 0', 18],
+  ['{"b\\"":1,"c":{},"b\\u0022":2}', 'metadata.a.b"', 'is there twice', 34],
+])('what parsing %s would change is 422 with its place', async (value, field, reason, at) => {
+  await using edge = await startEdge(methods)
+
+  const { status, body } = await edge.post('/api/notes', `{"metadata":{"a":${value}}}`)
+
+  expect({ status, errors: body.errors }).toEqual({
+    status: 422,
+    errors: { [field]: [`${reason} (at character ${at} of the body)`] },
+  })
+})
+
+test.each([
+  ...[
+    '0',
+    '1.0',
+    '1e2',
+    '10E-1',
+    '1E+21',
+    '1e308',
+    '5e-324',
+    '123456789012345',
+    '9007199254740992',
+    '0.30000000000000004',
+  ],
+  ...['1234567890123456800', '0.000000000000000000001', '-0.5', '"-0 12345678901234567890 1e400 \\"a\\": \\"a\\":"'],
+  ...['{"constructor":1,"toString":2,"":3," ":4,"a":{"a":5}}', '[[],{},null,true]', '"\\ud83d\\ude00\\/"'],
+])('%s is understood as it was sent', async value => {
+  await using edge = await startEdge(methods)
+
+  const { status, body } = await edge.post('/api/notes', `{"metadata":{"a":${value}}}`)
+
+  expect({ status, a: body.metadata.a }).toEqual({ status: 200, a: JSON.parse(value) })
+})
+
+test('a member that a body has twice is 422', async () => {
+  await using edge = await startEdge(methods)
+
+  const { body } = await edge.post('/api/notes', '{"text":"a", "text":"b"}')
+
+  expect(body.errors).toEqual({ text: ['is there twice (at character 14 of the body)'] })
 })
 
 test.each([100, 10_000, 1_000_000])('a value nested %i levels deep is 422 and not a crash', async levels => {
@@ -341,7 +397,7 @@ test('a body that trickles in is 408, and one that comes steadily may take its t
   const [trickling, steady] = [await Wire.open(edge.port), await Wire.open(edge.port)]
   const head = requestText('POST', '/api/notes', { ...json, 'Content-Length': '400000' })
   await trickling.send(`${head}{"text":`)
-  await steady.send(`${head}{"tag":"`)
+  await steady.send(`${head}{"xyz":"`)
   await eventually(() => expect(edge.edge.open).toBe(2))
 
   clock.advance(5000)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -322,4 +323,29 @@ test('a port that is taken is named, with the way out', async () => {
   await expect(edge.edge.listen(0, '192.0.2.1')).rejects.toThrow('192.0.2.1 is not an address of this machine.')
   server.close()
   await edge.edge.close(0)
+})
+
+test('a client is told for how long an idle connection is kept, and it is kept for that long', async () => {
+  await using edge = await startEdge([quick])
+  const wire = await Wire.open(edge.port)
+  const agent = new Agent({ keepAlive: true })
+  const ask = async () => {
+    const asked = request(`${edge.url}/version`, { agent }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    await once(answer.resume(), 'end')
+    return answer.statusCode
+  }
+
+  await ask()
+  await wire.send(requestText('GET', '/version'))
+  const { headers } = await wire.answer()
+  const answeredAt = performance.now()
+
+  expect(headers['keep-alive']).toBe('timeout=8')
+  expect(await wire.closed()).toBe('closed')
+  expect(performance.now() - answeredAt).toBeGreaterThan(7_900)
+  // Node.js has ended its own before the server would have.
+  await eventually(() => expect(agent.freeSockets).toEqual({}))
+  expect(await ask()).toBe(200)
+  agent.destroy()
 })

@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { answerHeaders } from '../../src/http/about/answer-headers.ts'
 import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'
@@ -64,6 +66,40 @@ test.each([
   expect(headers.get('access-control-expose-headers')).toContain('Preference-Applied')
   expect(headers.get('access-control-expose-headers')).toContain('Retry-After')
 })
+
+test.each([
+  ['every header that this server reads', () => readHeaders()],
+  ['what a tracing client adds', () => ['traceparent', 'tracestate', 'baggage']],
+  ['what an HTTP cache adds', () => ['if-none-match', 'if-match', 'if-modified-since', 'if-range', 'cache-control']],
+  ['what the client of SignalR adds', () => ['x-requested-with', 'x-signalr-user-agent']],
+  ['what an event source adds', () => ['last-event-id', 'cache-control']],
+  ['what the description names', () => ['idempotency-key', 'prefer', 'range']],
+])('a page may send %s', async (_, names) => {
+  await using edge = await startEdge(routes)
+
+  const { headers } = await edge.request('OPTIONS', '/api/apps', { headers: { origin } })
+
+  expect(headers.get('access-control-allow-headers')!.split(', ')).toEqual(expect.arrayContaining(names()))
+})
+
+test('a page may read every header that answers of the API are described with', async () => {
+  await using edge = await startEdge(routes)
+
+  const { headers } = await edge.get('/api/apps', { origin })
+
+  const exposed = headers.get('access-control-expose-headers')!.split(', ')
+  expect(exposed).toEqual(expect.arrayContaining([...Object.keys(answerHeaders), 'Allow', 'Location', 'X-Request-Id']))
+})
+
+/** The names of request headers in the source, without those that pages cannot set, or that proxies set. */
+function readHeaders(): string[] {
+  const files = globSync('src/{http,auth,resources,realtime}/**/*.ts').filter(path => !path.includes('/admin/'))
+  const names = files.flatMap(path => [
+    ...readFileSync(path, 'utf8').matchAll(/\b(?:header|getHeader)\('([a-z-]+)'\)/g),
+  ])
+  const notSet = /^(?:accept|host|origin|content-length|transfer-encoding|sec-.*|x-forwarded-.*|content-encoding)$/
+  return [...new Set(names.map(([, name]) => name!))].filter(name => !notSet.test(name))
+}
 
 test('where origins are listed, only those are allowed', async () => {
   await using edge = await startEdge(routes, { settings: { corsOrigins: [origin] } })

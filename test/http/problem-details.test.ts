@@ -34,7 +34,7 @@ const NameTaken = problem(409, 'name-taken', 'A file of this name already exists
 test('a problem says everything that a client can act on', async () => {
   await using edge = await startEdge([failing('/api/files', () => NameTaken({ file: 12 }))])
 
-  const { status, headers, body } = await edge.post('/api/files?x=1', {})
+  const { status, headers, body } = await edge.post('/api/files?_=1', {})
 
   expect(status).toBe(409)
   expect(headers.get('content-type')).toBe('application/problem+json')
@@ -45,6 +45,7 @@ test('a problem says everything that a client can act on', async () => {
     detail: 'A file of this name already exists.',
     instance: '/api/files',
     code: 'name-taken',
+    help: '/docs/errors#name-taken',
     request_id: headers.get('x-request-id'),
     file: 12,
   })
@@ -89,7 +90,7 @@ test('401 says how to authenticate', async () => {
   const Unknown = problem(401, 'unauthorized', 'Who are you?')
   await using edge = await startEdge([failing('/api/x', () => Unknown())])
 
-  expect((await edge.post('/api/x', {})).headers.get('www-authenticate')).toBe('Bearer')
+  expect((await edge.post('/api/x', {})).headers.get('www-authenticate')).toBe('Bearer realm="api"')
 })
 
 test('a problem that passes says when to try again', async () => {
@@ -114,6 +115,7 @@ test.each([
   expect(Object.keys(body).toSorted()).toEqual([
     'code',
     'detail',
+    'help',
     'instance',
     'request_id',
     'status',

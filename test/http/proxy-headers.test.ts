@@ -30,12 +30,24 @@ test('the origin is what the client calls this server', async () => {
   }
 })
 
-test.each(['evil.example/path', 'a@b', 'a b', 'a?b', 'a#b', 'a\\b', '"><script>', 'host:port', 'ä.example'])(
-  'a host of %s is not believed',
+test.each(['evil.example/path', 'a@b', 'a b', 'a?b', 'a#b', 'a\\b', '"><script>', 'host:port', 'a.ä.example'])(
+  'a host of %s is not believed, and refused where it is in Host itself',
+  async host => {
+    await using edge = await startEdge([whoami], { settings: { isProxied: true } })
+
+    expect((await ask(edge, { Host: host })).origin).toBeUndefined()
+    expect((await ask(edge, { 'X-Forwarded-Host': host })).origin).toBe(edge.url.replace('127.0.0.1', 'localhost'))
+  },
+)
+
+test.each(["a!b$&'()*+,;=", '%C3%A4.example', 'a:', '[::ffff:10.0.0.1]:'])(
+  'a host of %s is one, and makes no URL',
   async host => {
     await using edge = await startEdge([whoami])
 
-    expect((await ask(edge, { Host: host })).origin).toBe(edge.url.replace('127.0.0.1', 'localhost'))
+    const { origin } = await ask(edge, { Host: host })
+
+    expect([edge.url.replace('127.0.0.1', 'localhost'), `http://${host}`]).toContain(origin)
   },
 )
 
@@ -60,4 +72,13 @@ test('what proxies add is believed only where there is one', async () => {
   expect(await ask(direct, forwarded)).toEqual({ origin: 'http://inner:8080', address: '127.0.0.1' })
   expect(await ask(proxied, forwarded)).toEqual({ origin: 'https://chat.example', address: '203.0.113.7' })
   expect(await ask(proxied, { Host: 'inner' })).toEqual({ origin: 'http://inner', address: '127.0.0.1' })
+})
+
+test('what a client writes before a proxy does not count, in the same line or in one of its own', async () => {
+  await using edge = await startEdge([whoami], { settings: { isProxied: true } })
+
+  const inOne = await ask(edge, { 'X-Forwarded-For': '10.9.9.9, 203.0.113.7' })
+  const inTwo = await ask(edge, { 'X-Forwarded-For': '10.9.9.9', 'x-forwarded-for': '203.0.113.7' })
+
+  expect([inOne.address, inTwo.address]).toEqual(['203.0.113.7', '203.0.113.7'])
 })

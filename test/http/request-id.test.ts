@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { RequestIds } from '../../src/http/request/head.ts'
 import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 
@@ -36,17 +37,29 @@ test('a request without an id, or with one that is none, gets one that no other 
   for (const given of ['', 'two words', 'a"quote', 'x'.repeat(129), '<b>']) {
     const { headers } = await edge.get('/api/people/ann', given === '' ? {} : { 'x-request-id': given })
     const id = headers.get('x-request-id')!
-    expect(id).toMatch(/^[\w-]{10,30}$/)
+    expect(id).toMatch(/^[\w-]{22}$/)
     ids.add(id)
   }
 
   expect(ids.size).toBe(5)
 })
 
+test('ids of requests are random in every place: they tell nobody how many there were', () => {
+  const ids = new RequestIds()
+  const made = Array.from({ length: 2_000 }, () => ids.of(''))
+
+  expect(new Set(made).size).toBe(made.length)
+  for (let place = 0; place < 21; place++) {
+    // Of 64 characters a place has nearly all; the last has 2 bits alone.
+    expect(new Set(made.map(id => id[place])).size).toBeGreaterThan(60)
+  }
+  expect(made.toSorted()).not.toEqual(made)
+})
+
 test('the access log has a line for each request, with its route, and without what people are called or look for', async () => {
   await using edge = await startEdge([show], { settings: { accessLogging: 'all' } })
 
-  await edge.get('/api/people/ann?q=lost+love', { 'x-request-id': 'one' })
+  await edge.get('/api/people/ann?_q=lost+love', { 'x-request-id': 'one' })
   await edge.get('/api/nothing', { 'x-request-id': 'two' })
 
   expect(edge.logged).toMatchObject([

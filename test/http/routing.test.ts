@@ -59,7 +59,7 @@ test('values in a path are percent-decoded, also an encoded slash', async () => 
   expect(body.params).toEqual({ app: 'café/1+1' })
 })
 
-test.each(['/', '/nowhere', '/api', '/api/apps/', '/api/apps//members/ann', '/api/apps/12/members', '/API/apps'])(
+test.each(['//', '/nowhere', '/api', '/api/apps/', '/api/apps//members/ann', '/api/apps/12/members', '/API/apps'])(
   '%s names nothing and is 404',
   async path => {
     await using edge = await startEdge(routes)

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SpillFile } from '../../src/http/request/spill-file.ts'
+import { SpillFile } from '../../src/http/request/body/spill-file.ts'
 
 test('whatever is written and read in turns, it comes back in order and whole', async () => {
   const step = fc.record({ isWrite: fc.boolean(), length: fc.integer({ min: 1, max: 300 }) })

@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 test('a typed client can be generated from the served description, compiles, and holds a conversation', async () => {
   await using server = await startServer()
-  const { body } = await server.request('GET', '/api/openapi.json')
+  const { body } = await server.request('GET', '/api/openapi.json?scalars=string')
   rmSync(generated, { recursive: true, force: true })
   mkdirSync(generated)
   writeFileSync(join(generated, 'openapi.json'), JSON.stringify(body))
@@ -40,4 +40,16 @@ test('a typed client can be generated from the served description, compiles, and
 
   expect(compiled.stdout).toBe('')
   expect(await converse(server.url, server.key)).toEqual(['two', 'one', '404'])
+})
+
+test('integers are described in the form that was asked for', async () => {
+  await using server = await startServer()
+  const typeOf = async (query: string) => {
+    const { body } = await server.request('GET', `/api/openapi.json${query}`)
+    return body.components.schemas.Blob.properties.id.type as string | string[]
+  }
+
+  expect(await typeOf('')).toEqual(['string', 'integer'])
+  expect(await typeOf('?scalars=string')).toBe('string')
+  expect(await typeOf('?scalars=number')).toBe('integer')
 })

@@ -6,7 +6,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { reply, route } from '../../src/http/route.ts'
-import { Upload } from '../../src/http/request/upload.ts'
+import { Unknown } from '../../src/http/request/names/unknown.ts'
+import { Upload } from '../../src/http/request/body/upload.ts'
 import { startEdge } from '../support/edge.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -67,16 +68,19 @@ function connect() {
   const req = { getCaseSensitiveMethod: () => 'POST', getUrl: () => '/', getQuery: () => '', getHeader: () => '' }
   const exchange = new Exchange(res as unknown as HttpResponse, req as unknown as HttpRequest, {
     isEnding: false,
+    isWithdrawn: false,
+    insteadOf: answer => answer,
     onEnd: () => {},
+    onLinger: () => {},
   })
-  const upload = new Upload(exchange, 1024 * 1024)
+  const upload = new Upload(exchange, 1024 * 1024, new Unknown('usual'))
   exchange.detach()
-  return { asked, exchange, upload, arrive: (isLast: boolean) => arrive(new ArrayBuffer(300 * 1024), isLast) }
+  return { asked, upload, arrive: (isLast: boolean) => arrive(new ArrayBuffer(300 * 1024), isLast) }
 }
 
 // To resume starts a clock of 10 s in uWebSockets.js, which only the last piece of the body stops.
 test('a connection that had to wait is resumed for more of the upload, and else only for the answer', async () => {
-  const { asked, exchange, upload, arrive } = connect()
+  const { asked, upload, arrive } = connect()
   const reader = upload[Symbol.asyncIterator]()
   const read = async (pieces: number) => {
     for (let i = 0; i < pieces; i++) await reader.next()
@@ -89,6 +93,6 @@ test('a connection that had to wait is resumed for more of the upload, and else 
   arrive(true)
   await read(7)
   expect(asked).toEqual(['pause', 'resume', 'pause'])
-  await upload.answer(exchange, { status: 204 })
+  upload.answer({ status: 204 })
   expect(asked).toEqual(['pause', 'resume', 'pause', 'resume', 'end'])
 })

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readArguments } from '../../src/lib/process/arguments.ts'
 import { createDirectory } from '../support/process.ts'
 import { findFaults, runTrial } from './trial.ts'
 
@@ -12,9 +12,12 @@ Kills the only node again and again while an agent answers, and looks whether ea
 
 if (import.meta.main) {
   const say = (line: string) => void process.stdout.write(`${line}\n`)
-  const { values } = parseArgs({
-    options: { seed: { type: 'string', default: '1' }, kills: { type: 'string', default: '50' } },
-  })
+  const { values } = readArguments(
+    {
+      options: { seed: { type: 'string', default: '1' }, kills: { type: 'string', default: '50' } },
+    },
+    usage,
+  )
   const [seed, kills] = [Number(values.seed), Number(values.kills)]
   if (!Number.isInteger(seed) || !(Number.isInteger(kills) && kills > 0 && kills <= 1_000)) throw new Error(usage)
   const dir = createDirectory()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
+import { toText } from '../../src/lib/log-text.ts'
 
 test('a line is JSON with time, level, facts and a sentence; what is below the level is not written', () => {
   const lines: string[] = []
@@ -40,4 +41,39 @@ test('what cannot be written as JSON does not bring down what is logged', () => 
   createLog('error', line => lines.push(line)).error({ circle }, 'A circle')
 
   expect(JSON.parse(lines[0]!)).toMatchObject({ message: 'A circle' })
+})
+
+/** What a terminal shows of entries. */
+function shownOf(write: (log: ReturnType<typeof createLog>) => void, isColored = false): string {
+  let shown = ''
+  write(createLog('debug', line => (shown += toText(line, isColored))))
+  return shown
+}
+
+test('on a terminal an entry is one line for people: time, level, sentence, facts', () => {
+  const shown = shownOf(log =>
+    log.warn({ path: '/data/secret.key', name: 'Ann Park', waitedMs: 7, list: [1] }, 'It waits'),
+  )
+
+  expect(shown).toMatch(
+    /^\d\d:\d\d:\d\d\.\d{3} WARN  It waits path=\/data\/secret.key name="Ann Park" waitedMs=7 list=\[1\]\n$/,
+  )
+})
+
+test('an error has its stack below the line, and that of its cause', () => {
+  const shown = shownOf(log =>
+    log.error({ error: new Error('Not saved', { cause: new TypeError('gone') }) }, 'It failed'),
+  )
+
+  expect(shown).toMatch(/ERROR It failed\n {4}Error: Not saved\n +at .*log\.test\.ts/)
+  expect(shown).toMatch(/\n {4}caused by TypeError: gone\n +at /)
+})
+
+test('colours are for terminals that have them, and what is logged cannot add any', () => {
+  const write = (log: ReturnType<typeof createLog>) => log.info({ name: 'a\u001b[31mb\u009bc\u202ed' }, 'A\u001b[2Jb')
+
+  const [plain, colored] = [shownOf(write), shownOf(write, true)]
+  for (const control of ['\u001b', '\u009b', '\u202e']) expect(plain).not.toContain(control)
+  expect(colored).toContain('\u001b[32mINFO ')
+  for (const given of ['\u001b[31m', '\u001b[2J', '\u202e']) expect(colored).not.toContain(given)
 })

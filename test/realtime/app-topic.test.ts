@@ -63,6 +63,7 @@ async function openTopic() {
     apps: { pin: async () => () => {}, peek: () => state, state: () => state },
     history: new History({ sql, events: types, userCache, origin: () => '', actor: ({ id }) => ({ id }), log }),
     buffers: new ReplayBuffers(1_000_000),
+    sessionsOf: () => [],
     publish: (_, bytes) => void told.push(JSON.parse(Buffer.from(bytes).toString())),
     onAdvance: () => {},
     clock: { ...systemClock, after: (_, run) => systemClock.after(20, run) },

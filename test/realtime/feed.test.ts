@@ -5,7 +5,7 @@ import { UserCache } from '../../src/auth/user-cache.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Feed } from '../../src/resources/notifications/processing/feed.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
-import { insertDrafts } from '../../src/resources/notifications/store.ts'
+import { insertDrafts, markRead } from '../../src/resources/notifications/store.ts'
 import { openSql, type Tx } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -61,6 +61,19 @@ test('a change is told at once though PostgreSQL had given out its number before
   }
 })
 
+test('a mark of many notifications is told once', async () => {
+  await using stage = await openStage()
+  const { sql, user, feed, told } = stage
+  for (let i = 0; i < 120; i++) await stage.add(String(i))
+  await feed.poll()
+  told.length = 0
+
+  await sql.begin(tx => markRead(tx as unknown as Tx, { user }))
+  for (let i = 0; i < 3; i++) await feed.poll()
+
+  expect(told).toEqual(['notifications_marked'])
+})
+
 /** A feed on a real database, for one user, with the clock in the test's hands. */
 async function openStage() {
   const database = await createDatabase()
@@ -77,7 +90,7 @@ async function openStage() {
     globalCommands: new GlobalCommands(sql, new SharedLog(sql), () => new Date()),
     userCache,
     localUsers: () => [user!.id],
-    send: (_, { notification }) => void told.push((notification as { text: string }).text),
+    send: (_, { type, notification }) => void told.push((notification as { text: string } | undefined)?.text ?? type),
     origin: () => '',
     nowMs: () => nowMs,
     log: createLog('error'),
@@ -86,8 +99,9 @@ async function openStage() {
   const insert = (tx: Tx, template: string) => insertDrafts(tx, [{ ...draft, user_id: user!.id, template }])
   return {
     sql,
+    user: user!.id,
     feed,
-    /** The texts, in the order in which they were told. */
+    /** The texts, or types of frames without one, in the order in which they were told. */
     told,
     async pass(ms: number) {
       nowMs += ms

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { pack } from 'msgpackr'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { helloBytes } from '../../src/realtime/sessions/session.ts'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
-import { listen, refusedUpgrade } from '../support/realtime.ts'
+import { closedWith, listen } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 
 const sessions = async (server: Server) => {
@@ -52,7 +53,36 @@ test('a frame that is too large ends the connection', async () => {
 
   inbox.say({ type: 'ping', padding: 'x'.repeat(70_000) })
 
-  expect(await inbox.closed).toBe(1006)
+  expect(await inbox.closed).toBe(1009)
+})
+
+test.each([
+  ['/api/realtime', 'a frame just over the limit', 64 * 1024 + 1, 1009],
+  ['/api/realtime', 'a frame of nearly a mebibyte', 1_000_000, 1009],
+  ['/hubs/rtm', 'a frame just over the limit', 64 * 1024 + 1, 1009],
+  ['/hubs/rtm', 'a frame of nearly a mebibyte', 1_000_000, 1009],
+])('at %s %s is told by the code', async (path, _, sizeBytes, code) => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+
+  for (const isBinary of [false, true]) {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}?access_token=${ann.token}`)
+    await once(socket, 'open')
+    socket.send(Buffer.alloc(sizeBytes, 'x'), { binary: isBinary })
+    const [closed, reason] = (await once(socket, 'close')) as [number, Buffer]
+    expect([closed, reason.toString()]).toEqual([code, 'frame-too-large'])
+  }
+})
+
+test('a hello that is too large is told so', async () => {
+  await using server = await startServer()
+
+  for (const protocol of ['json', 'msgpack'] as const) {
+    await using inbox = await listen(server.url, { protocol })
+    inbox.say({ type: 'hello', access_token: 'x'.repeat(13_000) })
+    expect(await inbox.hear('error')).toMatchObject({ code: 'hello-too-large' })
+    expect(await inbox.closed).toBe(4400)
+  }
 })
 
 test('a client that sends frames without end is disconnected', async () => {
@@ -97,7 +127,7 @@ test('whoever has not said who they are may say little else', async () => {
 
   for (const protocol of ['json', 'msgpack'] as const) {
     await using stranger = await listen(server.url, { protocol })
-    for (let i = 0; i < 5; i++) stranger.say({ type: 'ping', padding: 'x'.repeat(1_000) })
+    for (let said = 0; said < helloBytes; said += 1_000) stranger.say({ type: 'ping', padding: 'x'.repeat(1_000) })
     expect(await stranger.closed).toBe(4429)
 
     await using inbox = await listen(server.url, { protocol })
@@ -155,7 +185,7 @@ test('a user has a limited number of sessions, and a node of connections', async
 
   await using other = await listen(server.url, { token: ben.token })
   await using silent = await listen(server.url)
-  expect(await refusedUpgrade(`${server.url}/api/realtime`)).toBe(503)
+  expect(await closedWith(`${server.url}/api/realtime`)).toBe(1013)
   for (const inbox of [first, second, other, silent]) await inbox.settle()
 })
 

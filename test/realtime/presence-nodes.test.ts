@@ -143,7 +143,13 @@ test('without Redis, a node knows of those who came to it', async () => {
 
 /** What a node has for presence, with a clock that is moved by hand. */
 async function startTalking(url: string, clock: ManualClock) {
-  const bus = await RedisBus.connect({ url, isCluster: false, deployment: 'test', log: createLog('error') })
+  const bus = await RedisBus.connect({
+    url,
+    isCluster: false,
+    deployment: 'test',
+    version: '1',
+    log: createLog('error'),
+  })
   const presence = new Presence({ seen: new Map(), clock })
   const living = new AbortController()
   gossipPresence({ bus, presence, clock, signal: living.signal })

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Recent } from '../../src/engine/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../src/engine/state.ts'
@@ -157,7 +158,8 @@ test('a member is notified that nothing is unread any more when what was is dele
   expect(read).toEqual({ type: 'unread', app_id: app, is_unread: false, last_id: own.id })
 })
 
-test('what is written while many are being sent what came before is sent to all of them', async () => {
+/** A topic on a clock that the test moves, with users that are members of one app. */
+function startTopic(count: number) {
   const clock = new ManualClock()
   const clientOrigins = new ClientOrigins(() => '')
   const sessions = new Sessions({
@@ -166,12 +168,12 @@ test('what is written while many are being sent what came before is sent to all 
     clientOrigins,
     totalBacklogBytes: 1_000,
   })
-  const unreadDelayMs = 250
+  const { unreadDelayMs, unreadPeriodMs } = realtimeDefaults
   const log = createLog('error')
   const [codec, clientOrigin] = [findCodec('json', 'number')!, new ClientOrigin('', 0)]
   const policy = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
-  const userTopic = new UserTopic({ sessions, policy, unreadDelayMs, clock, log })
-  const users = Array.from({ length: 60 }, (_, i) => i + 1)
+  const userTopic = new UserTopic({ sessions, policy, unreadDelayMs, unreadPeriodMs, clock, log })
+  const users = Array.from({ length: count }, (_, i) => i + 1)
   const ears = users.map(user => {
     const ear = new Ear()
     const session = new Session(ear, { codec, clientOrigin }, clock.now())
@@ -185,6 +187,11 @@ test('what is written while many are being sent what came before is sent to all 
     state.app = { ...state.app, last_id }
     userTopic.onCommit({ state, ...state.takeChanges() })
   }
+  return { clock, ears, users, write, unreadDelayMs, unreadPeriodMs }
+}
+
+test('what is written while many are being sent what came before is sent to all of them', async () => {
+  const { clock, ears, users, write, unreadDelayMs, unreadPeriodMs } = startTopic(60)
 
   write(1)
   clock.advance(unreadDelayMs)
@@ -194,7 +201,32 @@ test('what is written while many are being sent what came before is sent to all 
   expect(toldSoFar).toBeGreaterThan(0)
   expect(toldSoFar).toBeLessThan(users.length)
   await eventually(() => {
-    clock.advance(unreadDelayMs)
+    clock.advance(unreadPeriodMs)
     expect(ears.map(({ frames }) => frames.at(-1)?.last_id)).toEqual(users.map(() => 2))
   })
+})
+
+test('a first change is sent soon, and those that follow once in a period', async () => {
+  const { clock, ears, write, unreadDelayMs, unreadPeriodMs } = startTopic(1)
+  const told = () => ears[0]!.frames.map(frame => frame.last_id)
+
+  write(1)
+  clock.advance(unreadDelayMs)
+  expect(told()).toEqual([1])
+  // The batch ends in a microtask, after which others begin.
+  await nextTurn()
+
+  for (let last = 2; last <= 4; last++) {
+    write(last)
+    clock.advance(unreadPeriodMs / 4)
+  }
+  expect(told()).toEqual([1])
+  clock.advance(unreadPeriodMs / 4)
+  expect(told()).toEqual([1, 4])
+  await nextTurn()
+
+  clock.advance(unreadPeriodMs)
+  write(5)
+  clock.advance(unreadDelayMs)
+  expect(told()).toEqual([1, 4, 5])
 })

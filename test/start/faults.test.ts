@@ -1,7 +1,12 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { createLog } from '../../src/lib/log.ts'
+import { EmbeddedPostgres } from '../../src/postgres/embedded/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
 
 test('all faults of the configuration are named in one message, without their values', async () => {
@@ -54,12 +59,12 @@ test('a port that another node has is not shared with it', async () => {
   expect(second.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another program.`)
 })
 
-test('a database that cannot be reached is named without its password', async () => {
+test('a database that cannot be reached is named without its password, and waited for', async () => {
   await using dir = createDirectory()
 
   await using program = launchProgram(dir, { DATABASE_URL: 'postgres://parley:hidden@127.0.0.1:1/parley' })
 
-  expect(await program.ended).toBe(1)
+  await eventually(() => expect(program.output()).toContain('Waiting for it.'))
   expect(program.output()).toContain('PostgreSQL cannot be reached at 127.0.0.1:1/parley')
   expect(program.output()).toContain('DATABASE_URL')
   expect(program.output()).not.toContain('hidden')
@@ -80,13 +85,48 @@ test('a database of a newer version is left alone', async () => {
 test('a database whose schema was made by another build is left alone', async () => {
   await using dir = createDirectory()
   await using database = await createDatabase()
-  await database.sql`update migrations set digest = 'other' where name = '0002_apps.sql'`
+  await database.sql`update migrations set digest = 'other' where name = '0000_schema'`
 
   await using program = launchProgram(dir, { DATABASE_URL: database.url })
 
   expect(await program.ended).toBe(1)
-  expect(program.output()).toContain('another build of Parley (its 0002_apps.sql differ')
+  expect(program.output()).toContain('another build of Parley (its 0000_schema differ')
   expect(program.output()).toContain('DATA_DIR or DATABASE_URL')
+})
+
+/** What a database of a version before 0.9.0 says of itself. */
+const early = `
+  delete from migrations;
+  insert into migrations (name, applied_at, digest) values ('0000_words.sql', now(), 'a'), ('0001_people.sql', now(), 'b')`
+
+test('a database from before 0.9.0 is left alone, with the way out', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+  await database.sql.unsafe(early)
+
+  await using program = launchProgram(dir, { DATABASE_URL: database.url })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('a version of Parley before 0.9.0')
+  expect(program.output()).toContain('new DATA_DIR or DATABASE_URL')
+  expect(await database.sql`select name from migrations`).toHaveLength(2)
+})
+
+test('so is a data directory from before 0.9.0', async () => {
+  await using dir = createDirectory()
+  const log = createLog('error')
+  const postgres = await EmbeddedPostgres.start({ dir: dir.path, connections: 10, log, onLost: () => {} })
+  const sql = openSql({ url: postgres.url, connections: 1, statementTimeoutMs: 30_000 })
+  await migrate(sql, log)
+  await sql.unsafe(early)
+  await sql.end()
+  await postgres.stop()
+
+  await using program = launchProgram(dir, {})
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('a version of Parley before 0.9.0')
+  expect(program.output()).toContain('new DATA_DIR or DATABASE_URL')
 })
 
 test('a data directory that cannot be written is named, with the way out', async () => {

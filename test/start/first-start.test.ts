@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { productVersion } from '../../src/config/product-version.ts'
 import { openSql } from '../../src/postgres/sql.ts'
 import { client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
@@ -14,6 +15,7 @@ test('a fresh directory is ready within ten seconds, and prints a key that works
   await using program = await startProgram(dir, { API_KEY: '' })
 
   expect(Date.now() - startedAt).toBeLessThan(10_000)
+  expect(program.output()).toContain(`Parley ${productVersion} listens on ${program.url}`)
   const [key] = /^wys_[\w-]{43}$/m.exec(program.output()) ?? []
   expect(program.output()).toContain(`curl ${program.url}/api/users -H 'Authorization: Bearer ${key}'`)
   const answer = await client(program.url, key).get('/api/users')

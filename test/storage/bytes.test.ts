@@ -8,7 +8,7 @@ import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { S3Bytes } from '../../src/bytes/bytes-s3.ts'
 import { Renditions } from '../../src/media/renditions.ts'
 import { isUnavailable } from '../../src/postgres/unavailable.ts'
-import { createNetwork } from '../support/network.ts'
+import { createFaultProxy } from '../../src/client/testing/proxy.ts'
 import { startS3 } from '../support/s3.ts'
 
 /** Every case runs on each of these. */
@@ -94,7 +94,7 @@ test('no key leads out of the folder', async () => {
 
 test('a store that falls silent is not waited for, whatever it was asked', async () => {
   await using store = await startS3()
-  await using network = await createNetwork(store.endpoint)
+  await using network = await createFaultProxy(store.endpoint)
   const bytes = new S3Bytes({ ...store, endpoint: network.url, isPathStyle: true, silenceMs: 1000 })
   await bytes.put('large', pieces(Buffer.alloc(32_000_000)))
   const begun = (await bytes.open('large'))!

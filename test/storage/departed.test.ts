@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { removeDeparted } from '../../src/resources/notifications/lists/departures.ts'
-import type { Db } from '../../src/postgres/sql.ts'
+import type { Draft } from '../../src/resources/notifications/schema.ts'
+import { insertDrafts } from '../../src/resources/notifications/store.ts'
+import type { Sql, Tx } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer } from '../support/server.ts'
 
-test('notifications of a deleted user are in no list at once, and gone soon; those of others stay', async () => {
+test('notifications of a deleted user are deleted with the user; those of others stay', async () => {
   await using database = await createDatabase()
   const { sql } = database
   await using server = await startServer({ DATABASE_URL: database.url })
@@ -22,78 +23,56 @@ test('notifications of a deleted user are in no list at once, and gone soon; tho
   expect(status).toBe(204)
   expect(listed).toMatchObject({ count: '3', data: Array.from({ length: 3 }, () => ({ user: { id: ben.id } })) })
   expect(single.status).toBe(404)
-  await eventually(async () => {
-    expect(await sql`select user_id, count(*) as count from notifications group by 1`).toEqual([
-      { user_id: Number(ben.id), count: 3 },
-    ])
-    expect(await sql`select from notification_departures`).toHaveLength(0)
-  })
 })
 
-test('what a deleted user was told of in apps is not looked at for whether it is hidden', async () => {
+test('a user who is deleted while a notification is being made gets none', async () => {
   await using database = await createDatabase()
   const { sql } = database
-  await sql`insert into users (id, display_name, created_at) select i, 'U' || i, now() from generate_series(1, 2) i`
-  await sql`insert into apps (id, type, rev, head_rev, created_at, created_by, access) values (1, 'posts', 1, 1, now(), 2, 'none')`
-  await sql`insert into members (app_id, user_id, access) values (1, 1, 'write'), (1, 2, 'write')`
-
-  await sql`delete from users where id = 1`
-  await sql`delete from members`
-
-  expect(await sql`select kind, user_id from notification_audits`).toEqual([{ kind: 'member', user_id: 2 }])
-})
-
-test('they are deleted in portions, and so are those that were being written when the user was deleted', async () => {
-  await using database = await createDatabase()
-  const { sql } = database
-  await sql`insert into users (id, display_name, created_at) select i, 'U' || i, now() from generate_series(1, 3) i`
-  await notify(sql, 1, 5)
-  await notify(sql, 2, 2)
-  const writer = await sql.reserve()
-  await writer`begin`
-  await writer`select pg_current_xact_id()`
-  await sql`delete from users where id in (1, 2)`
-
-  const portions = [await removeDeparted(sql, 4), await removeDeparted(sql, 4), await removeDeparted(sql, 4)]
-  await notify(writer, 1, 1)
-  await writer`commit`
-  writer.release()
-
-  expect(portions).toEqual([4, 3, 0])
-  expect(await sql`select user_id from notification_departures order by 1`).toEqual([{ user_id: 1 }, { user_id: 2 }])
-  await eventually(async () => {
-    await removeDeparted(sql, 4)
-    expect(await sql`select from notification_departures`).toHaveLength(0)
-  })
-  expect(await sql`select from notifications`).toHaveLength(0)
-})
-
-test('what was being written to a user while that was deleted is deleted, though it began later', async () => {
-  await using database = await createDatabase()
-  const { sql } = database
-  await sql`insert into users (id, display_name, created_at) values (1, 'U', now())`
-  await notify(sql, 1, 1)
-  const [deleting, writing] = [await sql.reserve(), await sql.reserve()]
+  await sql`insert into users (id, display_name, created_at) select i, 'U', now() from generate_series(1, 2) i`
+  const deleting = await sql.reserve()
   await deleting`begin`
   await deleting`delete from users where id = 1`
-  await writing`begin`
-  await notify(writing, 1, 1)
-  await deleting`commit`
-  for (let turn = 0; turn < 3; turn++) await removeDeparted(sql, 4)
-  await writing`commit`
-  for (const connection of [deleting, writing]) connection.release()
-
+  const make = () =>
+    sql.begin(tx =>
+      insertDrafts(
+        tx as unknown as Tx,
+        [1, 2].map(user_id => ({ ...draft, user_id })),
+      ),
+    )
+  const making = make().catch((error: unknown) => error)
   await eventually(async () => {
-    await removeDeparted(sql, 4)
-    expect(await sql`select from notification_departures`).toHaveLength(0)
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
   })
+  await deleting`commit`
+  deleting.release()
 
-  expect(await sql`select from notifications`).toHaveLength(0)
+  expect(await making).toMatchObject({ code: '23503' })
+  // As the next attempt does.
+  await make()
+  expect(await sql`select user_id from notifications`).toEqual([{ user_id: 2 }])
 })
 
+const draft: Omit<Draft, 'user_id'> = {
+  app_id: null,
+  type: 'activity',
+  action: 'x',
+  actor_ids: [0],
+  template: 'x',
+  args: [],
+  link_type: null,
+  link_id: null,
+  parent_type: null,
+  parent_id: null,
+  metadata: null,
+  created_at: new Date(),
+  from_id: null,
+}
+
 /** So many notifications without a link, as the API would have made them. */
-async function notify(db: Db, user: number, count: number): Promise<void> {
-  await db`
+async function notify(sql: Sql, user: number, count: number): Promise<void> {
+  await sql`
     insert into notifications (id, user_id, type, action, actor_ids, template, created_at, changed_id, change)
     select nextval('notification_changes'), ${user}, 'activity', 'x', '{0}', 'x', now(), currval('notification_changes'),
       'notification_created'

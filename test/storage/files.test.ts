@@ -36,7 +36,7 @@ beforeAll(async () => {
   await sql`
     insert into file_versions (file_id, rev, app_id, blob_id, created_at, created_by)
     select f.id, f.rev, f.app_id, b.id, now(), 1 from files f, blobs b`
-  await sql`insert into blocks (app_id, first_id, made_at) select ${large}, 100 + i, now() from generate_series(1, ${count}::int, 1000) i`
+  await sql`insert into blocks (app_id, first_id) select ${large}, 100 + i from generate_series(1, ${count}::int, 1000) i`
   await sql`analyze file_versions, blobs, blocks, apps`
   // Rows whose visibility is not noted yet, because somebody may not see them, are looked at also where an index has all.
   await eventually(async () => {

@@ -6,7 +6,6 @@ import { inPortions } from '../../src/jobs/portions.ts'
 import { startJobs, type JobTurn } from '../../src/jobs/jobs.ts'
 import { earlierTime, prepareEvents, storageJobs } from '../../src/jobs/storage-jobs.ts'
 import { jobs as tokenJobs } from '../../src/resources/tokens/jobs.ts'
-import { toForwardedKey } from '../../src/engine/commit/idempotency.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -21,21 +20,6 @@ test('answers to POST requests are forgotten after a day, however many there are
   await doJobs(database.sql)
 
   expect(await database.sql`select count(*) from idempotency`).toMatchObject([{ count: 3 }])
-})
-
-test('keys of commands that one node asked of another are forgotten after a quarter of an hour', async () => {
-  await using database = await createDatabase()
-  const { sql } = database
-  const keyOf = (minutesAgo: number) => toForwardedKey(now.getTime() - minutesAgo * 60_000, Buffer.alloc(8, 7), 1)
-  // Whatever a caller's key looks like.
-  const keys = [keyOf(16), keyOf(14), Buffer.alloc(32, 0)]
-  for (const key of keys) {
-    await sql`insert into idempotency (key, request, result, created_at) values (${key}, ${key}, '1', ${now})`
-  }
-
-  await doJobs(sql)
-
-  expect((await sql`select key from idempotency order by key desc`).map(({ key }) => key)).toEqual(keys.slice(1))
 })
 
 test('tokens are forgotten when they have expired', async () => {

@@ -46,7 +46,7 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   expect(early).toHaveLength(5)
   expect(await sql`select id from blobs order by id`).toEqual(used.map(id => ({ id })))
   expect(await bytes.sizeOf(row!.key)).toBeNull()
-  expect(await sql`select * from loose_bytes`).toHaveLength(0)
+  expect(await sql`select * from orphaned_bytes`).toHaveLength(0)
 })
 
 test('an embed that no item has goes after a month, found or described; used and trashed ones stay', async () => {

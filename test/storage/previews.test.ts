@@ -41,6 +41,15 @@ test('where too many wait, the others have no preview now, but may have one late
   expect(await desk.ask(refused[0]!, plain)).toBe(coloured)
 })
 
+test('texts of one user that take long hold up those of another by one', async () => {
+  await using desk = openPreviews()
+  const slow = Array.from({ length: 10 }, (_, i) => desk.ask(`hostile ${i}`, hostile))
+
+  expect(await desk.ask('plain', plain, 2)).toBe(coloured)
+  expect(desk.made.indexOf('plain')).toBeLessThanOrEqual(2)
+  void Promise.all(slow)
+})
+
 test('previews that were not asked for longest are forgotten when there are too many', async () => {
   await using desk = openPreviews()
   const large: PreviewTask = { form: 'Markdown', text: 'a'.repeat(6 * 1024 * 1024) }
@@ -59,8 +68,8 @@ function openPreviews() {
   const made: string[] = []
   return {
     made,
-    ask: (name: string, task: PreviewTask) =>
-      previews.of(name, async () => {
+    ask: (name: string, task: PreviewTask, uploader = 1) =>
+      previews.of(name, uploader, async () => {
         made.push(name)
         return task
       }),

@@ -26,35 +26,26 @@ const dayMs = 24 * 3_600_000
 const unrelated = new Set([
   ...[
     'users',
-    'user_counts',
     'directories',
     'directory_members',
     'tokens',
     'api_keys',
     'follows',
+    'host_keys',
     'environment',
     'migrations',
+    'imported',
   ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
-  ...['deleted_users', 'notification_terms_cursor', 'followed_position', 'directory_counts', 'directory_count_changes'],
-  ...['notification_totals', 'notification_blocks'],
+  ...['deleted_users', 'followed_position'],
   ...['admin_sessions', 'audit', 'nodes', 'samples', 'storage_totals'],
 ])
 
 /** What is there for a moment only, while something is being done. */
-const passing = new Set([
-  ...['bereavements', 'loose_bytes', 'notifiable'],
-  ...['notification_audits', 'notification_block_changes', 'notification_departures', 'notification_marks'],
-])
+const passing = new Set(['deleted_parents', 'orphaned_bytes', 'notifiable'])
 
 /** What jobs of their own make and forget, some time after what it is made of has come and gone. */
-const following = new Set([
-  'notification_terms',
-  'agent_threads',
-  'knowledge_apps',
-  'knowledge_files',
-  'knowledge_passages',
-])
+const following = new Set(['agent_threads', 'knowledge_apps', 'knowledge_files', 'knowledge_passages'])
 
 /** What outlives an app: its history, for as long as histories are kept, and calls, which items elsewhere may name. */
 const outliving = new Set(['events', 'meetings'])

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { gatherReach } from '../../src/resources/apps/lists/reach.ts'
-import { listReadable } from '../../src/resources/apps/store.ts'
-import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
+import { canRead } from '../../src/resources/apps/members/access.ts'
+import { gatherReach, listReadable } from '../../src/resources/apps/members/readable.ts'
+import { countLively, listLively } from '../../src/resources/content/lists/lively.ts'
 import { KeptSearches } from '../../src/resources/content/lists/kept-search.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
+import type { UserCache } from '../../src/auth/user-cache.ts'
+import type { AppRow, MemberRow } from '../../src/engine/state.ts'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import type { Page } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -41,6 +43,23 @@ beforeAll(async () => {
   await sql`vacuum analyze messages, messages_terms, apps, members`
 })
 afterAll(() => database[Symbol.asyncDispose]())
+
+test('lists find the apps that a user may read by the rule by which an app that is in memory decides', async () => {
+  const { sql } = database
+  const apps = await sql<(AppRow & { own: MemberRow['access'] | undefined })[]>`
+    select a.*, m.access as own from apps a left join members m on m.app_id = a.id and m.user_id = ${ann} order by a.id`
+  const userCache = { find: () => ({ directories: [{ id: 7 }] }) } as unknown as UserCache
+  const isListed = new Set((await listReadable(sql, ann, [7], sql`true`)).map(({ id }) => id))
+
+  // An owner is an admin.
+  const possible = apps.filter(({ owner_id, own }) => owner_id !== ann || own === 'admin')
+  const wrong = possible.filter(app => {
+    const member = () => ({ access: app.own }) as MemberRow
+    return canRead({ app, member }, ann, userCache) !== isListed.has(app.id)
+  })
+  expect(possible.length).toBeGreaterThan(500)
+  expect(wrong.map(({ id }) => id)).toEqual([])
+})
 
 test('what somebody may read is gathered by the same rule by which it is looked up one by one', async () => {
   const { sql } = database

@@ -4,6 +4,7 @@ import { SharedLog } from '../../src/log/shared-log.ts'
 import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection.ts'
 import { UserCache } from '../../src/auth/user-cache.ts'
 import { deletedUser, systemUser } from '../../src/auth/principal.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { toBacklog } from '../../src/resources/notifications/processing/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
@@ -76,6 +77,7 @@ export async function openActors(
     observe: count => commits.push(count),
     observeTime: () => {},
     now,
+    clock: systemClock,
     log: createLog('error'),
   })
   return {

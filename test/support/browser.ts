@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
 import { servePages, type Pages } from '../../src/demo/pages.ts'
-import { createNetwork, type Network } from './network.ts'
+import { createFaultProxy, type FaultProxy } from '../../src/client/testing/proxy.ts'
 import { startServer, type Person, type Server } from './server.ts'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -38,7 +38,7 @@ const flags = [
  */
 export class Kit implements AsyncDisposable {
   readonly server: Server
-  readonly network: Network
+  readonly network: FaultProxy
   readonly #browser: Browser
   readonly #pages: Pages
   readonly #open: Page[] = []
@@ -48,12 +48,12 @@ export class Kit implements AsyncDisposable {
 
   static async start(environment: Record<string, string> = {}): Promise<Kit> {
     const [server, browser] = await Promise.all([startServer({ VERSION: kitVersion, ...environment }), launchBrowser()])
-    const network = await createNetwork(server.url)
+    const network = await createFaultProxy(server.url)
     const pages = await servePages({ server: network.url, key: server.key, port: 0, people: [] })
     return new Kit(server, network, browser, pages)
   }
 
-  constructor(server: Server, network: Network, browser: Browser, pages: Pages) {
+  constructor(server: Server, network: FaultProxy, browser: Browser, pages: Pages) {
     this.server = server
     this.network = network
     this.#browser = browser

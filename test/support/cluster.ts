@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { broadcastChanges } from '../../src/engine/nodes/change-broadcast.ts'
 import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
-import { Forwarding } from '../../src/engine/nodes/forwarding.ts'
-import { LastWriters } from '../../src/engine/nodes/last-writers.ts'
 import { Typing } from '../../src/engine/typing.ts'
 import { RedisBus } from '../../src/cluster/bus-redis.ts'
 import { systemClock as clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { eventTypes, forwardedCommands } from '../../src/resources/index.ts'
+import { eventTypes } from '../../src/resources/index.ts'
 import { openActors, type Actors } from './actors.ts'
 
 export interface ClusterNode extends Actors {
   bus: RedisBus
-  forwarding: Forwarding
   /** Resolves when the node has heard that another one has written to an app. */
   hearsOf(app: number): Promise<void>
 }
@@ -22,18 +19,14 @@ export async function openClusterNode(databaseUrl: string, redisUrl: string): Pr
   const actors = await openActors(databaseUrl)
   const { apps, otherNodes, sharedLog, sql } = actors
   const log = createLog('error')
-  const bus = await RedisBus.connect({ url: redisUrl, isCluster: false, deployment: 'test', log })
+  const bus = await RedisBus.connect({ url: redisUrl, isCluster: false, deployment: 'test', version: '1', log })
   const node = randomUUID()
-  const lastWriters = new LastWriters(node, () => performance.now())
-  const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
-  apps.forwardTo(forwarding)
   const talking = new AbortController()
   const heard = new Map<number, () => void>()
   const onMoved = broadcastChanges({
     bus,
     node,
     apps,
-    lastWriters,
     otherNodes,
     globalCommands: new GlobalCommands(sql, sharedLog, () => new Date()),
     sharedLog,
@@ -49,11 +42,9 @@ export async function openClusterNode(databaseUrl: string, redisUrl: string): Pr
   return {
     ...actors,
     bus,
-    forwarding,
     hearsOf: app => new Promise(resolve => heard.set(app, resolve)),
     async [Symbol.asyncDispose]() {
       talking.abort()
-      await forwarding.stop()
       await bus.close()
       await actors[Symbol.asyncDispose]()
     },

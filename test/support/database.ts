@@ -42,6 +42,29 @@ export async function createDatabase(kind = clone): Promise<Database> {
   }
 }
 
+/** Copies a database as it is now. The function returned puts the copy in its place, whoever is connected. */
+export async function copyDatabase({ url }: Database): Promise<() => Promise<void>> {
+  const server = inject('postgresUrl')
+  const name = url.split('/').at(-1)!
+  const copy = `${name}_copy`
+  // Nobody may be connected to what is copied, and the nodes of a test come back at once.
+  const take = (from: string, to: string, admin: Sql) =>
+    eventually(
+      async () => {
+        await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${from}`
+        await admin.unsafe(`create database ${to} template ${from} strategy file_copy`)
+      },
+      { timeoutMs: 10_000 },
+    )
+  await asAdmin(server, admin => take(name, copy, admin))
+  return () =>
+    asAdmin(server, async admin => {
+      await admin.unsafe(`drop database ${name} with (force)`)
+      await take(copy, name, admin)
+      await admin.unsafe(`drop database ${copy} with (force)`)
+    })
+}
+
 /** The data directory of all nodes of a database, in which their uploads are; removed with the database. */
 export function dataDirOf(url: string): string {
   return join(tmpdir(), `parley-${url.split('/').at(-1)}`)

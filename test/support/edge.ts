@@ -27,6 +27,8 @@ interface TestEdgeOptions {
 
 const defaults: HttpServerSettings = {
   version: '32.1.0',
+  productVersion: '0.9.0',
+  demoUrl: null,
   admin: null,
   accessLogging: 'off',
   metricsToken: null,
@@ -37,6 +39,7 @@ const defaults: HttpServerSettings = {
   bodyLimitBytes: 4 * 1024 * 1024,
   bodyDeadlineMs: 30_000,
   ratePerMinute: null,
+  databaseConnections: 10,
   quietMs: 0,
 }
 
@@ -51,6 +54,7 @@ export async function startEdge(
     adminRoutes: [],
     adminSessions: { find: () => Promise.resolve(null) },
     credentials: credentials!,
+    epoch: { id: 'epoch' },
     sql,
     settings: { ...defaults, ...settings },
     metrics: new Metrics(),

@@ -1,6 +1,17 @@
 import { execFileSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { findBinaries, type Binaries } from '../../src/postgres/embedded/binaries.ts'
 import { makeCluster, readPassword, superuser } from '../../src/postgres/embedded/cluster.ts'
@@ -129,14 +140,54 @@ export class PostgresServer {
     )
   }
 
+  /** Resolves when the standby has everything that was committed here. */
+  async awaitStandby(standby: PostgresServer): Promise<void> {
+    const [here] = await this.sql`select pg_current_wal_flush_lsn()::text as position`
+    await eventually(
+      async () => {
+        const [there] = await standby.sql`select pg_last_wal_replay_lsn() >= ${here!.position}::pg_lsn as has_it`
+        if (there?.has_it !== true) throw new Error('The standby is behind')
+      },
+      { timeoutMs: 30_000 },
+    )
+  }
+
+  /** A standby hears nothing more of its primary: what that acknowledges from now on will be lost. */
+  async isolate(): Promise<void> {
+    await this.sql.unsafe(`alter system set primary_conninfo = ''`)
+    await this.sql`select pg_reload_conf()`
+    await eventually(async () => {
+      if ((await this.sql`select from pg_stat_wal_receiver`).length > 0)
+        throw new Error('It still hears of its primary')
+    })
+  }
+
   /** Makes a primary of a standby. Resolves when it takes writes. */
   async promote(): Promise<void> {
     await this.sql`select pg_promote()`
   }
 
+  /** Starts a primary that has ended as a hot standby of nobody: it can be read, as it was when it ended. */
+  async startAsStandby(): Promise<void> {
+    writeFileSync(join(toCluster(this.#installation.dir, this.port), 'standby.signal'), '')
+    await this.start()
+  }
+
   /** Signals the process of each connection; SIGKILL makes PostgreSQL end all others and recover. */
   signalBackends(signal: NodeJS.Signals): void {
     killBackends({ path: join(this.#installation.dir, `${this.port}`) }, signal)
+  }
+
+  /** Copies the files of a server that does not run. The function returned puts them back. */
+  snapshot(): () => void {
+    const { dir } = this.#installation
+    const cluster = toCluster(dir, this.port)
+    const copy = `${cluster}-snapshot`
+    execFileSync('cp', ['-a', cluster, copy])
+    return () => {
+      rmSync(cluster, { recursive: true })
+      renameSync(copy, cluster)
+    }
   }
 
   /** All its processes end at once and write nothing any more, as in a crash. Resolves when they have. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { signInRoutes } from '../../src/resources/admin/sign-in/routes.ts'
+import { isAboutApp } from '../../src/http/about/openapi.ts'
 import { createAboutRoutes } from '../../src/http/about/routes.ts'
 import { chooseRepresentation } from '../../src/http/answer/representation.ts'
 import { Router } from '../../src/http/router.ts'
@@ -26,6 +27,7 @@ const Refusal = z.object({
   detail: z.string().min(1),
   instance: z.string(),
   code: z.string().regex(/^[a-z0-9-]+$/),
+  help: z.string().regex(/^\/docs\/errors#[a-z0-9-]+$/),
   request_id: z.string().min(1),
   errors: z.record(z.string(), z.array(z.string()).min(1)).optional(),
 })
@@ -45,7 +47,7 @@ export function createReplyCheck(): ReplyCheck {
     health: null as never,
     metrics: null as never,
     metricsToken: null,
-    routes,
+    description: null as never,
   })
   const router = new Router<Contract>()
   for (const route of [...routes, ...signInRoutes, ...about]) router.add(route.method, route.path, route)
@@ -63,6 +65,8 @@ export function createReplyCheck(): ReplyCheck {
     }
     const match = router.find(method, route)
     if ('allowed' in match) return
+    const hasRev = answer.headers.has('x-service-rev') && answer.headers.has('x-service-epoch')
+    if (answer.status < 300 && isAboutApp(match.target) && !hasRev) complain('it does not say where the app is')
     const schema = match.target.replies[answer.status]
     if (schema === undefined) return complain('this status is not declared')
     if (schema === null) return answer.body === undefined ? undefined : complain('no body is declared')
@@ -100,7 +104,7 @@ interface Definition {
 }
 
 /** The same shape, with integers in one form and without room for more members; what is declared open stays open. */
-function toStrict(schema: z.ZodType, scalars: Scalars): z.ZodType {
+export function toStrict(schema: z.ZodType, scalars: Scalars): z.ZodType {
   if (schema === Int) return scalars === 'number' ? z.int() : z.string().regex(/^-?\d+$/)
   const { type, shape, catchall, element, options, innerType } = schema.def as unknown as Definition
   const strictly = (part: z.ZodType) => toStrict(part, scalars)

@@ -110,6 +110,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     observe: () => {},
     observeTime: () => {},
     now: () => new Date(),
+    clock: systemClock,
     log,
   })
   const history = new CountedHistory({ sql: reading, events, userCache, origin, actor, log })
@@ -119,8 +120,11 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     history,
     buffers: new ReplayBuffers(1_000_000),
     replayBytes: 1_000,
+    epoch: { id: 'epoch', start: 0 },
     clock: systemClock,
     log,
+    sessionsOf: () => [],
+    takeSnapshot: () => Promise.reject(new Error('No client here asks for a snapshot')),
     publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
     policy: {
       hiddenUntil: () => 0,

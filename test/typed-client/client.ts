@@ -7,9 +7,9 @@ export async function converse(baseUrl: string, key: string): Promise<string[]> 
 
   const ann = await api.POST('/api/users', { body: { uid: 'typed-ann', name: 'Ann' } })
   if (ann.error !== undefined) throw new Error(ann.error.detail)
-  const room = await api.POST('/api/apps', { body: { type: 'chat', name: 'Typed', members: [String(ann.data.id)] } })
+  const room = await api.POST('/api/apps', { body: { type: 'chat', name: 'Typed', members: [ann.data.id] } })
   if (room.error !== undefined) throw new Error(room.error.detail)
-  const app = String(room.data.id)
+  const app: string = room.data.id
   for (const text of ['one', 'two']) {
     const sent = await api.POST('/api/apps/{app}/messages', { params: { path: { app } }, body: { text } })
     if (sent.error !== undefined) throw new Error(sent.error.detail)

@@ -6,6 +6,7 @@ import { readDocx } from './office/docx.ts'
 import { readPptx } from './office/pptx.ts'
 import { readXlsx } from './office/xlsx.ts'
 import { readPdf } from './pdf.ts'
+import { toPassages } from './passages.ts'
 import { readPlain } from './plain.ts'
 import { Sections } from './sections.ts'
 
@@ -22,13 +23,13 @@ const readers: Record<TextFormat, (bytes: Uint8Array, sections: Sections) => voi
   pptx: readPptx,
 }
 
-async function extract({ source, format }: ExtractionOrder): Promise<Extracted> {
+async function extract({ source, format, asPassages }: ExtractionOrder): Promise<Extracted> {
   try {
     // A plain Uint8Array: the PDF reader takes no Buffer.
     const bytes = new Uint8Array(typeof source === 'string' ? await readDocument(source) : source)
     const sections = new Sections()
     await readers[format](bytes, sections)
-    return { state: 'done', parts: sections.list }
+    return { state: 'done', parts: asPassages === true ? toPassages(sections.list) : sections.list }
   } catch (error) {
     // Any other error is a fault of a reader that this document triggers; its message would help no one.
     return { state: 'failed', reason: error instanceof Unreadable ? error.message : 'It could not be read.' }

@@ -7,6 +7,8 @@ export interface ExtractionOrder {
   format: TextFormat
   /** The document, or the path of a file that holds it. */
   source: Uint8Array | string
+  /** True: the parts of the answer are passages, as they are stored for search. */
+  asPassages?: boolean
 }
 
 export interface ExtractedPart {

@@ -27,10 +27,13 @@ export class Sections {
 
 /** Removes NUL, which PostgreSQL refuses, and meaningless runs of blank lines and trailing spaces. */
 function tidy(text: string): string {
-  return text
-    .replaceAll('\0', '')
-    .replace(/\r\n?/g, '\n')
-    .replace(/[ \t\u00a0]+\n/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
+  return (
+    text
+      .replaceAll('\0', '')
+      .replace(/\r\n?/g, '\n')
+      // Without the look behind, each space of a long run would be tried as its first.
+      .replace(/(?<![ \t\u00a0])[ \t\u00a0]+\n/g, '\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()
+  )
 }

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { parseArguments } from './call-arguments.ts'
-import type { Call, CallResult, ModelEvent, ModelRequest, Provider, UserPart } from './provider.ts'
+import { Calls } from './calls.ts'
+import { named, providerKind } from './kind.ts'
+import type { CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from './provider.ts'
 import { toOwnTurns } from './turns.ts'
 import { failedMidway, unreadable } from './wire/failure.ts'
 import { count, loose, readFields, record, text } from './wire/fields.ts'
+import { Kept } from './wire/kept.ts'
 import { parseJson, type Vendor } from './wire/vendor.ts'
 
 /** The most searches of one answer: the example in Anthropic's documentation. */
@@ -39,15 +42,32 @@ const Usage = z.object({
 /** A content block as it came, with the deltas applied. */
 type Block = Record<string, unknown>
 
+export const anthropic = providerKind({
+  id: 'anthropic',
+  url: 'https://api.anthropic.com',
+  settings: {
+    version: {
+      name: 'ANTHROPIC_VERSION',
+      default: '2023-06-01',
+      meaning: 'Version of its API',
+      schema: z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date like 2023-06-01'),
+    },
+  },
+  open({ connect, key, own, maxTokens }) {
+    const vendor = connect({ ...named('x-api-key', key), 'anthropic-version': own.version })
+    return { answer: messagesApi(vendor, maxTokens), takesImages: true, takesTools: true }
+  },
+})
+
 /**
  * Anthropic's Messages API. A step's body is the array of content blocks, including thinking with its signatures and
  * the vendor's own searches, which have to be sent back unchanged. `maxTokens`: the answer limit of agents without one,
  * because the API requires a number.
  */
-export function anthropic(vendor: Vendor, maxTokens: number): Provider {
+function messagesApi(vendor: Vendor, maxTokens: number): Provider {
   return async function* (request, signal) {
     const answer = await vendor.post('/v1/messages', toBody(request, maxTokens), signal)
-    const message = new Message(vendor.id)
+    const message = new Message(vendor.id, request.turns)
     for await (const data of answer.records()) {
       yield* message.read(parseJson(vendor.id, data))
       if (message.isComplete) break
@@ -117,14 +137,18 @@ function toResult({ id, text, isError, images = [] }: CallResult): object {
 class Message {
   isComplete = false
   readonly #vendor: string
+  readonly #turns: readonly Turn[]
+  readonly #kept: Kept
   readonly #blocks = new Map<number, Block>()
   /** JSON of the tools' input, by block. */
   readonly #inputs = new Map<number, string>()
   #usage: z.infer<typeof Usage> = {}
   #stopReason: string | undefined
 
-  constructor(vendor: string) {
+  constructor(vendor: string, turns: readonly Turn[]) {
     this.#vendor = vendor
+    this.#turns = turns
+    this.#kept = new Kept(vendor)
   }
 
   *read(json: unknown): Generator<ModelEvent, void> {
@@ -132,7 +156,6 @@ class Message {
     if (type === 'message_start') yield this.#count(message?.usage)
     else if (type === 'content_block_start') yield* this.#begin(index, content_block ?? {})
     else if (type === 'content_block_delta') yield* this.#apply(index, delta ?? {})
-    else if (type === 'content_block_stop') this.#finish(index)
     else if (type === 'message_delta') {
       this.#stopReason = delta?.stop_reason ?? this.#stopReason
       yield this.#count(usage)
@@ -144,12 +167,18 @@ class Message {
   }
 
   end(): ModelEvent & { type: 'end' } {
-    const body = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
+    const calls = new Calls(this.#turns)
+    const body = [...this.#blocks]
+      .sort(([a], [b]) => a - b)
+      .flatMap(([index, block]) => {
+        return block.type === 'tool_use' ? this.#toSentCall(index, block, calls) : [block]
+      })
     const reason = toReason(this.#stopReason)
-    return { type: 'end', reason, calls: reason === 'calls' ? this.#calls() : [], body }
+    return { type: 'end', reason, calls: reason === 'calls' ? calls.list : [], body }
   }
 
   *#begin(index: number, block: Block): Generator<ModelEvent, void> {
+    this.#kept.add(JSON.stringify(block).length)
     this.#blocks.set(index, block)
     if (block.type === 'text' && typeof block.text === 'string') yield { type: 'text', text: block.text }
   }
@@ -157,6 +186,9 @@ class Message {
   *#apply(index: number, delta: NonNullable<z.infer<typeof StreamEvent>['delta']>): Generator<ModelEvent, void> {
     const block = this.#blocks.get(index)
     if (block === undefined) return
+    const { thinking = '', signature = '', partial_json = '', citation } = delta
+    this.#kept.add(thinking.length + signature.length + partial_json.length)
+    if (citation !== undefined) this.#kept.add(JSON.stringify(citation).length)
     if (delta.type === 'text_delta' && delta.text !== undefined) {
       block.text = join(block.text, delta.text)
       yield { type: 'text', text: delta.text }
@@ -165,7 +197,8 @@ class Message {
     else if (delta.type === 'input_json_delta') {
       this.#inputs.set(index, join(this.#inputs.get(index), delta.partial_json))
     } else if (delta.type === 'citations_delta' && delta.citation !== undefined) {
-      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation]
+      if (Array.isArray(block.citations)) block.citations.push(delta.citation)
+      else block.citations = [delta.citation]
       const { type, url, title } = delta.citation
       if (type === 'web_search_result_location' && typeof url === 'string') {
         yield { type: 'source', url, title: typeof title === 'string' ? title : url }
@@ -173,19 +206,13 @@ class Message {
     }
   }
 
-  #finish(index: number): void {
-    const block = this.#blocks.get(index)
-    const input = this.#inputs.get(index)
-    // Input that is no object cannot be sent back; the call keeps the text, and its result names the fault.
-    if (block !== undefined && input !== undefined) block.input = parseArguments(input) ?? {}
-  }
-
-  #calls(): Call[] {
-    return [...this.#blocks].flatMap(([index, { type, id, name, input }]) => {
-      if (type !== 'tool_use') return []
-      const written = this.#inputs.get(index)
-      return [{ id: String(id), name: String(name), arguments: written || JSON.stringify(input ?? {}) }]
-    })
+  /** Input that is no object cannot be sent back; the call keeps the text, and its result names the fault. */
+  #toSentCall(index: number, block: Block, calls: Calls): Block[] {
+    const { id, name, input } = block
+    const written = this.#inputs.get(index) || (input === undefined ? '' : JSON.stringify(input))
+    const added = calls.add({ id, name, arguments: written })
+    if (added === null) return []
+    return [{ ...block, id: added.sent.id, name: added.sent.name, input: parseArguments(added.sent.arguments) ?? {} }]
   }
 
   /** Counts are totals; a later record may have only some of them. */

@@ -10,15 +10,30 @@ const depthLimit = 100
  * NUL characters and halves of surrogate pairs, which no database stores.
  */
 export function parseArguments(text: string): Record<string, unknown> | null {
-  if (Buffer.byteLength(text) > limitBytes) return null
+  const read = readArguments(text)
+  return typeof read === 'string' ? null : read
+}
+
+/** Why a text is not the arguments of a call, in words for the model; null where it is. */
+export function faultOf(text: string): string | null {
+  const read = readArguments(text)
+  return typeof read === 'string' ? read : null
+}
+
+/** The arguments, or what is wrong with them. */
+function readArguments(text: string): Record<string, unknown> | string {
+  if (Buffer.byteLength(text) > limitBytes) return 'they have more than 1 MiB'
   if (text.trim() === '') return {}
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text, clean)
-    return isObject(value) && isWithin(value, depthLimit) ? value : null
+    value = JSON.parse(text, clean)
   } catch {
     // Malformed, or too deep to walk: the model gets one error for both.
-    return null
+    return 'they cannot be read as JSON'
   }
+  if (!isObject(value))
+    return `they are ${value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`}`
+  return isWithin(value, depthLimit) ? value : `they are nested more than ${depthLimit} deep`
 }
 
 function clean(name: string, member: unknown): unknown {

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { Log } from '../../lib/log.ts'
-import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from './provider.ts'
-import { countCalls, toOwnTurns, toResultText } from './turns.ts'
+import { Calls } from './calls.ts'
+import { named, providerKind } from './kind.ts'
+import type { CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from './provider.ts'
+import { toOwnTurns, toResultText } from './turns.ts'
 import { toFailure, unreadable } from './wire/failure.ts'
 import { count, list, loose, readFields, record, text, tolerant } from './wire/fields.ts'
+import { Kept } from './wire/kept.ts'
 import { parseJson, type Vendor } from './wire/vendor.ts'
 
 const filtered = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'])
@@ -11,7 +14,7 @@ const filtered = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTE
 const Part = z.looseObject({
   text,
   thought: tolerant(z.boolean()),
-  functionCall: record({ id: text, name: text, args: loose }),
+  functionCall: loose,
 })
 type Part = z.infer<typeof Part>
 
@@ -34,11 +37,21 @@ const StreamEvent = z.object({
 })
 type StreamEvent = z.infer<typeof StreamEvent>
 
+export const gemini = providerKind({
+  id: 'gemini',
+  url: 'https://generativelanguage.googleapis.com',
+  settings: {},
+  open({ connect, key, log }) {
+    const vendor = connect(named('x-goog-api-key', key))
+    return { answer: generateContent(vendor, log), takesImages: true, takesTools: true }
+  },
+})
+
 /**
  * Google's Gemini API. A step's body is all parts in order, unchanged: a `thoughtSignature` must return on its own
  * part, even one without text.
  */
-export function gemini(vendor: Vendor, log: Log): Provider {
+function generateContent(vendor: Vendor, log: Log): Provider {
   let hasWarned = false
   return async function* (request, signal) {
     if (request.webSearch && request.tools.length > 0 && !hasWarned) {
@@ -125,17 +138,18 @@ class Content {
   readonly #vendor: string
   /** The vendor's names of tools → ours. */
   readonly #names: Map<string, string>
-  readonly #callsBefore: number
+  readonly #kept: Kept
   readonly #parts: unknown[] = []
-  readonly #calls: Call[] = []
+  readonly #calls: Calls
   readonly #sources = new Set<string>()
   #finish: string | undefined
   #isBlocked = false
 
   constructor(vendor: string, { tools, turns }: Pick<ModelRequest, 'tools' | 'turns'>) {
     this.#vendor = vendor
+    this.#kept = new Kept(vendor)
     this.#names = new Map(tools.map(({ name }) => [toVendorName(name), name]))
-    this.#callsBefore = countCalls(turns)
+    this.#calls = new Calls(turns)
   }
 
   *read(json: unknown): Generator<ModelEvent, void> {
@@ -159,17 +173,30 @@ class Content {
     }
     if (finish === undefined) throw unreadable(this.#vendor, 'The answer breaks off')
     if (finish === 'MALFORMED_FUNCTION_CALL') throw unreadable(this.#vendor, 'The model wrote a call that is none')
-    if (this.#calls.length > 0) return { type: 'end', reason: 'calls', calls: this.#calls, body }
+    if (this.#calls.list.length > 0) return { type: 'end', reason: 'calls', calls: this.#calls.list, body }
     return { type: 'end', reason: finish === 'MAX_TOKENS' ? 'length' : 'stop', calls: [], body }
   }
 
   *#add(raw: unknown): Generator<ModelEvent, void> {
     const part = readFields(this.#vendor, Part, raw)
-    this.#parts.push(raw)
+    this.#kept.add(JSON.stringify(raw).length)
     if (part.functionCall !== undefined) {
-      const { id = `call_${this.#callsBefore + this.#calls.length + 1}`, name = '', args = {} } = part.functionCall
-      this.#calls.push({ id, name: this.#names.get(name) ?? name, arguments: JSON.stringify(args) })
-    } else if (part.text && part.thought !== true) yield { type: 'text', text: part.text }
+      const { id, name, args } = part.functionCall
+      const own = typeof name === 'string' ? (this.#names.get(name) ?? name) : name
+      const added = this.#calls.add({ id, name: own, arguments: args === undefined ? '' : JSON.stringify(args) })
+      if (added === null) return
+      const { sent } = added
+      const functionCall = {
+        ...part.functionCall,
+        ...(id !== undefined && { id: sent.id }),
+        name: toVendorName(sent.name),
+        args: JSON.parse(sent.arguments) as unknown,
+      }
+      this.#parts.push({ ...(raw as object), functionCall })
+      return
+    }
+    this.#parts.push(raw)
+    if (part.text && part.thought !== true) yield { type: 'text', text: part.text }
   }
 
   *#source(web: { uri?: string | undefined; title?: string | undefined } | undefined): Generator<ModelEvent, void> {

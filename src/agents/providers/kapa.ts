@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { named, providerKind } from './kind.ts'
 import { ProviderFailed, type ModelRequest, type Provider } from './provider.ts'
 import { list, readFields, text } from './wire/fields.ts'
 import type { Vendor, VendorAnswer } from './wire/vendor.ts'
@@ -12,11 +13,20 @@ const Answer = z.object({
   relevant_sources: list(z.object({ source_url: text, title: text })),
 })
 
+export const kapa = providerKind({
+  id: 'kapa',
+  url: 'https://api.kapa.ai',
+  settings: {},
+  open({ connect, key }) {
+    return { answer: chatApi(connect(named('X-API-KEY', key))), takesImages: false, takesTools: false }
+  },
+})
+
 /**
  * kapa.ai, which has its own instructions and knowledge: it gets the question with its attachments, and keeps the
  * conversation as a thread. The agent's model is the project. Not streamed.
  */
-export function kapa(vendor: Vendor): Provider {
+function chatApi(vendor: Vendor): Provider {
   return async function* (request, signal) {
     const answer = await ask(vendor, request, signal)
     const {

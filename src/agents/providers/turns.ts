@@ -40,11 +40,6 @@ function isEmpty(turn: Turn): boolean {
   return turn.role === 'user' && turn.parts.every(part => 'text' in part && part.text.trim() === '')
 }
 
-/** The number of calls in the steps so far. */
-export function countCalls(turns: readonly Turn[]): number {
-  return turns.reduce((sum, turn) => sum + (turn.role === 'step' ? turn.calls.length : 0), 0)
-}
-
 /** A result as text alone, for a provider that takes no images there. */
 export function toResultText({ text, images = [] }: CallResult): string {
   return [text, ...images.map(() => '[image]')].filter(part => part !== '').join('\n\n')

@@ -83,6 +83,11 @@ export async function releaseRun(
     where ${isHeld(db, lease)}`
 }
 
+/** Ends all leases: none of the nodes that had them can write an answer any more. */
+export async function expireLeases(db: Db): Promise<void> {
+  await db`update agent_runs set leased_until = now() where state = 'running'`
+}
+
 /** Suspends a run until its calls are approved: it holds no lease, and its conversation continues. Throws RunLost. */
 export async function pauseRun(db: Db, lease: Lease, busyMs: number): Promise<void> {
   await requireHeld(db`

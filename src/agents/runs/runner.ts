@@ -244,8 +244,11 @@ export class Runner {
 
   async #answer(active: Active): Promise<void> {
     const { run, lease } = active
-    const { sql, settings } = this.#options
-    if (run.attempts >= attemptLimit) throw new RunEnds('failed', 'interrupted', true)
+    const { sql, settings, log } = this.#options
+    if (run.attempts >= attemptLimit) {
+      log.error(factsOf(run), 'A run was interrupted too often; it is given up')
+      throw new RunEnds('failed', 'interrupted', true)
+    }
     const over = await findOverLimit(sql, run, settings.limits)
     if (over !== null) throw new RunEnds('failed', over.error, over.isTold)
     const outcome = await this.#converse(active)
@@ -282,7 +285,7 @@ export class Runner {
     if (reason instanceof Draining) return await leases.releaseRun(sql, lease, { busyMs })
     const end = reason instanceof OutOfTime ? new RunEnds('failed', 'timeout', true) : reason
     if (!(end instanceof RunEnds)) {
-      log.error({ run: run.id, error: end }, 'A run failed; it is tried again')
+      log.warn({ ...factsOf(run), error: end }, 'A run failed; it is tried again')
       return await leases.releaseRun(sql, lease, { delayMs: faultPauseMs, isFault: true, busyMs })
     }
     const { state, error, isTold } = end
@@ -351,6 +354,11 @@ export class Runner {
     watcher.onChange(run, { state: end.state, ...(reply && { reply }), error: end.error })
     onEnd(run, end)
   }
+}
+
+/** What a line of the log says of a run that did not end as it should. */
+function factsOf({ id, agent_id: agent, app_id: app, attempts }: RunRow): Record<string, unknown> {
+  return { run: id, agent, app, attempts }
 }
 
 /** Logs a finished run: its outcome and cost, without any content. */

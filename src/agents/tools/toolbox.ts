@@ -12,8 +12,11 @@ import type { BoundTool, Toolbox, ToolboxRequest } from './tool.ts'
 /** The most tools in one request to a model: the vendors' limit. */
 const toolLimit = 128
 
+/** The most skipped tools of a server that a line of the log names. */
+const shownSkipped = 10
+
 export interface ToolboxParts extends Omit<FunctionParts, 'egress'>, Omit<ConnectionParts, 'egress'> {
-  egress: Pick<Egress, 'send' | 'open'>
+  egress: Pick<Egress, 'open'>
   log: Log
 }
 
@@ -66,7 +69,13 @@ async function list(
 ): Promise<Listing | null> {
   const deadline = AbortSignal.timeout(listMs)
   try {
-    return await connection.list(AbortSignal.any([signal, deadline]))
+    const listing = await connection.list(AbortSignal.any([signal, deadline]))
+    const { skipped } = listing
+    if (skipped.length > 0) {
+      const facts = { agent, server: name, skipped: skipped.slice(0, shownSkipped), count: skipped.length }
+      log.warn(facts, 'Some tools of a server cannot be offered')
+    }
+    return listing
   } catch (error) {
     const reason = deadline.aborted ? 'It did not answer in time.' : failureOf(error)
     if (!signal.aborted) log.warn({ agent, server: name, reason }, 'A tool server cannot be used')

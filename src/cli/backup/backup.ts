@@ -1,5 +1,5 @@
 import { StartFault } from '../../lib/errors.ts'
-import { holdLooseBytes } from '../../resources/blobs/store.ts'
+import { holdOrphanedBytes } from '../../resources/blobs/store.ts'
 import type { Bytes } from '../../bytes/bytes.ts'
 import { openConnection, type Tx } from '../../postgres/sql.ts'
 import type { Progress } from '../progress.ts'
@@ -39,7 +39,7 @@ export async function backUp({ url, bytes, archive, version, progress }: BackupP
       throw new StartFault('There is nothing to back up: no Parley has been started on this database.')
     }
     // Before the snapshot, so that files it sees are not removed from now on.
-    await holdLooseBytes(sql)
+    await holdOrphanedBytes(sql)
     const saved = sql.begin('isolation level repeatable read read only', async tx => {
       await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
       // The next query takes the snapshot; the locks keep tables from changing their form until their turn.

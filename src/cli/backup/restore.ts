@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
+import { advanceNumbers, beginEpoch } from '../../log/epoch.ts'
 import { renewDeployment } from '../../log/shared-log.ts'
 import { StartFault } from '../../lib/errors.ts'
 import { forgetFolder } from '../../bytes/blob-folder.ts'
 import type { Bytes } from '../../bytes/bytes.ts'
+import { forgetKey } from '../../resources/seals.ts'
 import { listOwnMigrations, makeSchema } from '../../postgres/migrate.ts'
 import { openConnection, type Sql, type Tx } from '../../postgres/sql.ts'
 import type { Progress } from '../progress.ts'
@@ -12,13 +14,6 @@ import { listForeignKeys, listRelations, listSequences, listTables } from './cat
 import { FileLoader, fileOf } from './files.ts'
 import { readManifest, Sequences, type Manifest, type Table } from './manifest.ts'
 import { quoted, TableLoader, tableOf } from './tables.ts'
-
-/**
- * How far sequences are advanced: ids and revs issued between the backup and the loss of its original are known to
- * clients and other servers, and must not get another meaning. A guess: a hundred days at 100 writes per second; 2^53
- * allows nine million such steps.
- */
-const gap = 1_000_000_000
 
 interface RestoreParts {
   url: string
@@ -105,10 +100,12 @@ async function load({ sql, manifest, next, entries, hasLost, progress }: LoadPar
     await finish()
     const counted = new Set((await listSequences(tx)).map(({ name }) => name))
     for (const { name, last_value: value } of sequences) {
-      if (value !== null && counted.has(name))
-        await tx`select setval(${quoted(name)}::text::regclass, ${value + (hasLost ? gap : 0)})`
+      if (value !== null && counted.has(name)) await tx`select setval(${quoted(name)}::text::regclass, ${value})`
     }
+    if (hasLost) await advanceNumbers(tx)
+    await beginEpoch(tx, { hasLost })
     await forgetFolder(tx)
+    await forgetKey(tx)
     await renewDeployment(tx)
   })
 }
@@ -118,14 +115,13 @@ async function skip({ content }: ArchiveEntry): Promise<void> {
   for await (const _ of content);
 }
 
-/** StartFault unless each migration of the backup is among this version's, unchanged. */
+/** StartFault unless the schema of the backup, and each of its migrations, is this version's. */
 function requireKnown({ migrations, version }: Manifest): void {
   const own = listOwnMigrations()
-  const unknown = migrations.filter(({ name, digest }) => own.get(name) !== digest).map(({ name }) => name)
-  if (unknown.length === 0) return
+  if (migrations.every(({ name, digest }) => own.get(name) === digest)) return
   throw new StartFault(
-    `The backup was made of a database of Parley ${version}, whose migrations ${unknown.join(', ')} this version does not ` +
-      'have. Restore it with that version or a newer one.',
+    `The backup was made by Parley ${version} of a database whose schema this version does not have. Restore it with the ` +
+      'version that made it.',
   )
 }
 
@@ -140,7 +136,7 @@ async function requireEmpty(sql: Sql): Promise<void> {
 }
 
 /**
- * Empties tables of rows made by migrations, creates partitions, and disables triggers and foreign keys: counters come
+ * Empties tables of rows made by the schema, creates partitions, and disables triggers and foreign keys: counters come
  * with the backup, and a table may precede the ones that it refers to. The returned function enables them again, which
  * checks every row.
  */

@@ -35,7 +35,11 @@ export interface Checked {
 export async function check({ url, bytes, repairs, progress }: CheckParts): Promise<Checked> {
   const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
   try {
-    if (repairs) await requireStopped(sql)
+    if (repairs)
+      await requireStopped(
+        sql,
+        'Nodes are running on this database, which have counters in memory. Stop them before --repair.',
+      )
     const isolation = `isolation level repeatable read ${repairs ? 'read write' : 'read only'}`
     return await sql.begin(isolation, async tx => {
       await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
@@ -88,15 +92,11 @@ async function checkFiles(tx: Tx, bytes: Bytes, progress: Progress): Promise<num
   return missing
 }
 
-/** StartFault while a node is connected. PostgreSQL may not have noticed yet that a node has ended. */
-async function requireStopped(sql: Sql): Promise<void> {
+/** StartFault with `reason` while a node is connected. PostgreSQL may not have noticed yet that a node has ended. */
+export async function requireStopped(sql: Sql, reason: string): Promise<void> {
   const deadline = Date.now() + closingMs
   while ((await countNodes(sql)) > 0) {
-    if (Date.now() > deadline) {
-      throw new StartFault(
-        'Nodes are running on this database, which have counters in memory. Stop them before --repair.',
-      )
-    }
+    if (Date.now() > deadline) throw new StartFault(reason)
     await delay(closingMs / 10)
   }
 }

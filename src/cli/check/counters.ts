@@ -99,30 +99,4 @@ export const counters: Counter[] = [
     actual: inBlock('i.trashed_at is not null'),
     where: inUse,
   },
-  {
-    table: 'user_counts',
-    key: 'part',
-    column: 'count',
-    // The parts sum to it; the first is the remainder.
-    actual: '((select count(*) from users where id >= 1) - (select sum(o.count) from user_counts o where o.part <> 0))',
-    where: 't.part = 0',
-  },
-  {
-    table: 'directory_counts',
-    key: 'directory_id',
-    column: 'count',
-    actual: `((select count(*) from users u left join directory_members d on d.user_id = u.id
-        where u.id >= 1 and u.trashed_at is null and u.is_agent = t.is_agent and coalesce(d.directory_id, 0) = t.directory_id)
-      - (select coalesce(sum(c.added), 0) from directory_count_changes c
-        where c.directory_id = t.directory_id and c.is_agent = t.is_agent))`,
-  },
-  {
-    table: 'notification_blocks',
-    key: 'user_id',
-    column: 'count',
-    actual: `((select count(*) from notifications n where n.user_id = t.user_id and not n.is_hidden
-        and notification_block(n.id) = t.block and n.type = t.type and n.is_unread = t.is_unread)
-      - (select coalesce(sum(c.added), 0) from notification_block_changes c
-        where (c.user_id, c.block, c.type, c.is_unread) = (t.user_id, t.block, t.type, t.is_unread)))`,
-  },
 ]

@@ -1,5 +1,10 @@
 import { z } from 'zod'
+import { kinds } from '../../agents/providers/kinds.ts'
+import { toChoice } from '../../http/request/field-errors.ts'
+import { UidInput, VisibleInput } from '../../api/shape.ts'
 import { integer, ranges, secret, setting, text, yesOrNo } from '../setting.ts'
+
+const providerIds = kinds.map(({ id }) => id)
 
 /** Agents: what their answers may cost, the ready-made one, and what they may call. */
 export const agentsSettings = {
@@ -41,16 +46,11 @@ export const agentsSettings = {
   assistantProvider: setting(
     'ASSISTANT_PROVIDER',
     null,
-    z.enum(['anthropic', 'gemini', 'kapa', 'openai', 'builtin'], 'must be anthropic, gemini, kapa, openai or builtin'),
+    z.enum(providerIds, `must be ${toChoice(providerIds)}`),
     'Provider of an agent that is made at the start, where there is none with its uid; without it, none is made',
   ),
-  assistantUid: setting(
-    'ASSISTANT_UID',
-    'assistant',
-    text.regex(/^(?=.*\D)\S{1,256}$/, 'must have at least one character that is no digit, and no spaces'),
-    'Uid of that agent',
-  ),
-  assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Name of the ready-made assistant'),
+  assistantUid: setting('ASSISTANT_UID', 'assistant', UidInput, 'Uid of that agent'),
+  assistantName: setting('ASSISTANT_NAME', 'Assistant', VisibleInput(256), 'Name of the ready-made assistant'),
   assistantModel: setting(
     'ASSISTANT_MODEL',
     'echo',
@@ -80,5 +80,11 @@ export const agentsSettings = {
     null,
     secret(text.min(16, 'must have at least 16 characters')),
     'Signs the calls of functions, as in Standard Webhooks; without it, they are not signed',
+  ),
+  agentMaxTokens: setting(
+    'AGENT_MAX_TOKENS',
+    '4096',
+    integer(1, 1_000_000),
+    'Longest answer of an agent in tokens, where the agent has no limit and the vendor asks for one',
   ),
 } as const

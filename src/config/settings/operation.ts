@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AccessLogging } from '../../http/server/access-log.ts'
+import type { LogFormat } from '../../lib/log-text.ts'
 import { integer, logLevel, plainUrl, secret, setting, share, text } from '../setting.ts'
 
 /** How a node is watched and stopped. */
@@ -54,7 +55,18 @@ export const operationSettings = {
     'Whether requests are logged: all, or failures (5xx) and one in a hundred of the others',
   ),
   logLevel: setting('LOG_LEVEL', 'info', logLevel, 'The least level that is logged: debug, info, warn, error'),
-  version: setting('VERSION', '32.1.0', text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'), 'What /version answers'),
+  logFormat: setting(
+    'LOG_FORMAT',
+    'auto',
+    z.enum(['auto', 'json', 'text'] satisfies LogFormat[], 'must be auto, json or text'),
+    'Form of the log: json, text for people, or auto, which is text on a terminal and JSON elsewhere',
+  ),
+  apiVersion: setting(
+    'VERSION',
+    '32.1.0',
+    text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'),
+    'The version of the API, as /version answers it',
+  ),
 } as const
 
 function areHeaders(text: string): boolean {

@@ -8,6 +8,12 @@ export const outsideSettings = {
     integer(0, 3600),
     'Time that a message has to be unread before people are notified of it',
   ),
+  notificationsPerUser: setting(
+    'NOTIFICATIONS_PER_USER',
+    '2000',
+    integer(1, 10_000),
+    'Notifications that a user keeps: the newest, and read ones go first',
+  ),
   webhookRate: setting('WEBHOOK_RATE_PER_SECOND', '50', integer(1, 10_000), 'Deliveries to one webhook receiver'),
   webhookParallel: setting(
     'WEBHOOK_PARALLEL',

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { file, integer, origins, plainUrl, ranges, secret, setting, text, yesOrNo } from '../setting.ts'
 
 /** What clients reach: the port, requests, the administration page, realtime connections. */
@@ -18,15 +19,27 @@ export const serverSettings = {
   bodySeconds: setting('BODY_SECONDS', '30', integer(1, 600), 'Time that a request may take to arrive'),
   ratePerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
-    '0',
+    '3000',
     integer(0, 1_000_000),
-    'Requests of one access token; 0 for no limit',
+    'Requests of one user, with any access token; 0 for no limit. API keys have none',
+  ),
+  mcp: setting(
+    'MCP',
+    'on',
+    z.enum(['on', 'read-only', 'off'], 'must be on, read-only or off'),
+    'Whether there is the MCP server at /mcp, and whether its tools may write',
   ),
   upsertsJoin: setting(
     'UPSERTS_JOIN',
     'true',
     yesOrNo,
     'Whether a caller who upserts the uid of an app that was made by upsert becomes a member of it',
+  ),
+  demoUrl: setting(
+    'DEMO_URL',
+    null,
+    plainUrl,
+    'Address of a demo, for the first page to lead to; npm run demo sets it',
   ),
   hasAdmin: setting('ADMIN', 'true', yesOrNo, 'Whether there is the administration page, and what it calls, at /admin'),
   adminPort: setting(

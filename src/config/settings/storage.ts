@@ -51,6 +51,18 @@ export const storageSettings = {
   s3AccessKeyId: setting('S3_ACCESS_KEY_ID', null, text, 'Access key; without it, what the machine is allowed'),
   s3SecretAccessKey: setting('S3_SECRET_ACCESS_KEY', null, secret(text), 'The secret of that access key'),
   s3PathStyle: setting('S3_PATH_STYLE', 'false', yesOrNo, 'Whether the bucket is part of the path, as in MinIO'),
+  diskFloorMb: setting(
+    'DISK_FLOOR_MB',
+    '256',
+    integer(0, 1_000_000_000),
+    'Free space that uploads leave on the disk of DATA_DIR, in MiB: with less, they are refused; 0 for none',
+  ),
+  storageQuotaMb: setting(
+    'STORAGE_QUOTA_MB',
+    '0',
+    integer(0, 1_000_000_000),
+    'Space for the uploads of one user, in MiB; 0 for no limit',
+  ),
   mailboxLimit: setting('MAILBOX_LIMIT', '1000', integer(1, 1_000_000), 'Writes that may wait for one app'),
   mailboxTotal: setting('MAILBOX_TOTAL', '20000', integer(1, 10_000_000), 'Writes that may wait in all'),
   actorMemoryMb: setting('ACTOR_MEMORY_MB', '256', integer(16, 1_000_000), 'Memory for the apps in use, in MiB'),
@@ -71,6 +83,6 @@ export const storageSettings = {
     'SECRET_KEYS',
     '',
     secretKeys,
-    'Keys (32 bytes, base64) that seal headers of agents’ tools and secrets of webhooks: the first seals, all open',
+    'Keys (32 bytes, base64) that seal secrets of webhooks and tools: the first seals, all open; without it, DATA_DIR/secret.key',
   ),
 } as const

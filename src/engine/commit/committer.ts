@@ -1,8 +1,9 @@
 import type { Tracer } from '../../lib/tracer.ts'
 import type { OtherNodes } from '../nodes/other-nodes.ts'
 import type { AppActor, PendingCommand } from '../app-actor.ts'
-import type { FlushEntry } from './decide.ts'
-import { flush, flushApart, type Flushed, type FlushParts } from './flush.ts'
+import type { FlushEntry } from './flush/decide.ts'
+import { flush, flushApart } from './flush/flush.ts'
+import type { Flushed, FlushParts } from './flush/entries.ts'
 import type { CommitConnection } from './connection.ts'
 import { Recovery, type RecoveryParts } from './recovery.ts'
 import { startCommitSpan } from './span.ts'
@@ -29,6 +30,8 @@ export interface CommitterParts extends FlushParts, RecoveryParts {
   /** Null where commits are not traced. */
   tracer?: Tracer | null
   otherNodes: OtherNodes
+  /** Called with an actor that is no longer busy, before its next commit. */
+  settle: (actor: AppActor) => void
 }
 
 type Kind = 'group' | 'apart'
@@ -240,6 +243,7 @@ export class Committer {
       this.#free[kind].push(connection)
       for (const { actor } of entries) {
         actor.isBusy = false
+        this.#parts.settle(actor)
         this.wake(actor)
       }
       if (this.#hasUrgent()) this.#start()
@@ -264,9 +268,9 @@ export class Committer {
     this.#conclude(await flushApart(this.#parts, connection, entries))
   }
 
-  #conclude({ results, apart, lost }: Flushed): void {
+  #conclude({ results, missed, lost }: Flushed): void {
     this.#parts.replies.add(results, this.#ready.size === 0)
-    for (const { actor, commands } of apart) actor.putBack(commands)
+    for (const { actor, commands } of missed) actor.putBack(commands)
     for (const { actor, commands } of lost) this.#parts.discard(actor, commands)
   }
 }

@@ -1,12 +1,27 @@
 import { systemClock, withTimeout } from '../../lib/clock.ts'
 import { overloaded } from '../../lib/errors.ts'
-import { isFenced, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
+import { isFenced, type Fence, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
 import { statementLimit } from '../../postgres/driver/pool.ts'
-import { isCollision, openConnection, idleInTransactionMs, type Db, type Sql } from '../../postgres/sql.ts'
-import { movesAll, nowMs, toFence, type Attempt, type Expected } from './fence.ts'
+import {
+  isCollision,
+  openConnection,
+  idleInTransactionMs,
+  type Admission,
+  type Db,
+  type Sql,
+} from '../../postgres/sql.ts'
+import {
+  movesAll,
+  nowMs,
+  toAppendFence,
+  toExactFence,
+  type AppendAttempt,
+  type Attempt,
+  type Assignment,
+  type Expected,
+} from './flush/fence.ts'
 import { drawsFor, IdPool, numbersOf, type DrawnIds } from '../../log/id-pool.ts'
-import { toIdArray } from '../../postgres/arrays.ts'
-import { listHeads } from '../store.ts'
+import { lockHeads, type Head } from '../store.ts'
 import { listStoredResults, isIdempotencyRace, toStoredResults, type StoredResults } from './idempotency.ts'
 
 /** The connection broke after a commit was sent: PostgreSQL may have committed it or not. */
@@ -14,8 +29,8 @@ export class OutcomeUnknown extends Error {}
 
 /** What `begin` read under the locks: all that the decisions of a flush depend on. */
 export interface Locked {
-  /** App id → head rev, for the apps that exist. */
-  heads: Map<number, number>
+  /** App id → where the app is, for the apps that exist and are locked. */
+  heads: Map<number, Head>
   /** As many numbers as asked for, ascending, larger than every rev of the locked apps. */
   ids: number[]
   /** Numbers beyond `ids`, for the pool once the transaction is committed. */
@@ -28,10 +43,14 @@ export interface Locked {
   storedResults: StoredResults
 }
 
-/** Why an optimistic commit wrote nothing. Where none of this explains it, its numbers were too old. */
-export interface Conflict {
-  /** Apps that others have written, or have locked, with their committed head rev; 0 for an app that is gone. */
-  apps: Map<number, number>
+/** The outcome of `commitAppending`. */
+export interface Appended {
+  /** False where nothing was written: the shared log has moved, a key is stored already, or the numbers are too old. */
+  holds: boolean
+  /** App id → what was assigned to its new items and events, for the apps that were written. */
+  held: Map<number, Assignment>
+  /** The apps that decisions read and that have the expected head rev. */
+  still: Set<number>
   /** Hex of the idempotency keys that were stored before. */
   keys: Set<string>
   /** The head rev of the shared log. */
@@ -51,10 +70,10 @@ interface Lock {
 }
 
 /**
- * How long after a collision optimistic commits lock the apps that they write, at a tenth more of PostgreSQL's time: far
- * longer than nodes take to agree which of them writes to an app. Without Redis they never do, and collide again. A guess.
+ * How long after a collision commits append instead of expecting all apps as they were: that takes a tenth more of
+ * PostgreSQL's time, and a collision a round trip. A guess.
  */
-const locksMs = 1_000
+const appendsMs = 1_000
 
 /**
  * How long a group commit waits for a row that another node has locked, before it leaves out the locked apps. A guess:
@@ -66,16 +85,17 @@ export const lockWaitMs = 100
 const stepSeconds = 10
 
 /** Opens a connection with the time limits of nodes: its transactions hold locks that other nodes wait for. */
-export function openCommitConnection(url: string, expectsCollisions: () => boolean): CommitConnection {
+export function openCommitConnection(url: string, admission: Admission): CommitConnection {
   const open = () =>
     openConnection({
       url,
+      admission,
       statementTimeoutMs: stepSeconds * 1000,
       idleTimeoutMs: idleInTransactionMs,
       lockTimeoutMs: lockWaitMs,
       genericPlans: true,
     })
-  return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000, expectsCollisions })
+  return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000 })
 }
 
 interface CommitConnectionOptions {
@@ -83,37 +103,44 @@ interface CommitConnectionOptions {
   open: () => Sql
   /** How long PostgreSQL may take for one step before the connection is given up. */
   deadlineMs: number
-  /** True while other nodes may be writing to the apps that this one writes to. Default: false. */
-  expectsCollisions?: () => boolean
 }
 
 /**
- * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`; or `commitOptimistic`.
+ * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`; or `commitExact` or
+ * `commitAppending` in one round trip.
  * Owned by the committer. A connection that breaks or does not answer is closed, and a new one is opened.
  */
 export class CommitConnection {
   readonly #open: () => Sql
   readonly #deadlineMs: number
-  readonly #expectsCollisions: () => boolean
-  /** Numbers that `commitOptimistic` may use. */
+  /** Numbers that commits of one round trip may use. */
   readonly ids = new IdPool(() => performance.now())
   /** The statements that are prepared on this connection. */
   readonly #texts: StatementTexts = new Map()
   #collisions = 0
-  /** Until then `commitOptimistic` locks the apps that it writes. */
-  #locksUntilMs = 0
+  #appendsUntilMs = 0
   #sql: Sql
 
-  constructor({ open, deadlineMs, expectsCollisions = () => false }: CommitConnectionOptions) {
+  constructor({ open, deadlineMs }: CommitConnectionOptions) {
     this.#open = open
     this.#deadlineMs = deadlineMs
-    this.#expectsCollisions = expectsCollisions
     this.#sql = open()
   }
 
-  /** How often `commitOptimistic` has ended in a conflict so far. */
+  /** How often the commits of other nodes were in the way so far. */
   get collisions(): number {
     return this.#collisions
+  }
+
+  /** True where other nodes lately wrote to the apps that this one writes to: `commitExact` would probably fail. */
+  get appends(): boolean {
+    return performance.now() < this.#appendsUntilMs
+  }
+
+  /** Records that another node wrote to an app that this one writes to. */
+  collide(): void {
+    this.#collisions++
+    this.#appendsUntilMs = performance.now() + appendsMs
   }
 
   /** For reads in the open transaction. */
@@ -133,8 +160,7 @@ export class CommitConnection {
       Promise.all([
         // Waits for other transactions that have locked an app, as long as a step may take.
         sql.unsafe('begin; set local lock_timeout = 0').simple(),
-        sql<{ id: number; head_rev: number }[]>`
-          select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update ${waiting}`,
+        lockHeads(sql, apps, waiting),
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
           select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
             ${sql.unsafe(nowMs)} as now_ms,
@@ -145,7 +171,7 @@ export class CommitConnection {
     if (drawn === undefined) throw new Error('The lock step found no environment row')
     const ids = toNumbers(drawn.numbers)
     return {
-      heads: new Map(rows.map(row => [row.id, row.head_rev])),
+      heads: new Map(rows.map(row => [row.id, row])),
       ids: ids.slice(0, count),
       ahead: { ids: ids.slice(count), atMs: drawn.now_ms },
       transaction: drawn.transaction,
@@ -181,41 +207,58 @@ export class CommitConnection {
   }
 
   /**
-   * Writes and commits in one round trip, without locks taken before. Returns null after the commit. Returns a Conflict
-   * where an expectation does not hold, or the numbers are too old: then nothing was written. Rejects as `commit` does.
-   * Adds numbers to the pool where the statement writes an app: for a transaction that writes nothing PostgreSQL does
-   * not wait for the disk, so that a crash could undo the draw.
-   *
-   * The commit is atomic: all expectations hold at the moment in which it takes effect. Where collisions are expected, or
-   * there was one lately, the statement locks the rows of the apps as it reads them, and skips locked rows: an app that
-   * another node has locked is about to change, and counts as changed. So it waits for no other commit, takes part in no
-   * deadlock over apps, does not delay other apps, and leaves no error in PostgreSQL's log. Otherwise it takes no such
-   * locks; a lock of another node then delays it by at most `lockWaitMs`.
+   * Writes and commits in one round trip, without locks taken before. True after the commit. False where an app has moved,
+   * another expectation does not hold, or the numbers are too old: then nothing was written. Rejects as `commit` does.
+   * The commit is atomic: all expectations hold at the moment in which it takes effect. A lock of another node delays it
+   * by at most `lockWaitMs`.
    */
-  async commitOptimistic(statement: WriteStatement, expected: Expected): Promise<Conflict | null> {
-    this.#renew()
-    const locks = performance.now() < this.#locksUntilMs || this.#expectsCollisions()
-    const fence = toFence(statement, expected, { refill: this.ids.refillSize(expected.count), locks })
-    const written = this.#write<Attempt>(statement.finish(fence, this.#texts))
+  async commitExact(statement: WriteStatement, expected: Expected): Promise<boolean> {
     try {
-      const [attempt] = await this.withTimeout(written)
-      if (!attempt!.holds) {
-        this.#collide()
-        return await this.withTimeout(this.#findConflict(expected, attempt!, locks))
-      }
-      if (expected.moved.length > 0) this.ids.put({ ids: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
-      return null
+      const fence = toExactFence(statement, expected, this.ids.refillSize(expected.count))
+      const attempt = await this.#attempt<Attempt>(statement, fence)
+      if (attempt.holds) return true
     } catch (error) {
-      // Another transaction wrote an app between this statement's read and its write. With locks the read notices it.
-      if (!locks && (isFenced(error) || isCollision(error))) {
-        this.#collide()
-        return this.commitOptimistic(statement, expected)
+      // Another transaction wrote an app between this statement's read and its write, or a key was stored meanwhile.
+      if (!isFenced(error) && !isCollision(error) && !isIdempotencyRace(error)) throw error
+    }
+    this.collide()
+    return false
+  }
+
+  /**
+   * As `commitExact`, for the apps alone whose locks the statement gets at once and that its decisions hold for. It
+   * assigns numbers and times to what has offsets. Null where it met another transaction in rows that belong to no app, or in an
+   * idempotency key.
+   */
+  async commitAppending(statement: WriteStatement, expected: Expected, at: Date): Promise<Appended | null> {
+    try {
+      const fence = toAppendFence(statement, expected, this.ids.refillSize(expected.count), at)
+      const { holds, held, still, keys, environment } = await this.#attempt<AppendAttempt>(statement, fence)
+      return {
+        holds,
+        held: new Map(held?.map(assignment => [assignment.id, assignment])),
+        still: new Set(still?.split(',').map(Number)),
+        keys: new Set(keys?.split(',')),
+        sharedRev: environment,
       }
-      // A race for an idempotency key, or for rows that belong to no app. Both sides decide again, under locks.
-      if (isCollision(error) || isIdempotencyRace(error)) {
-        this.#collide()
-        return { apps: new Map(), keys: new Set(), sharedRev: expected.sharedRev }
-      }
+    } catch (error) {
+      if (!isCollision(error) && !isIdempotencyRace(error)) throw error
+      return null
+    }
+  }
+
+  /**
+   * Runs a statement that commits by itself. Adds the numbers that it has drawn to the pool: it draws where it writes
+   * an app, since for a transaction that writes nothing PostgreSQL does not wait for the disk, so that a crash could
+   * undo the draw.
+   */
+  async #attempt<Row extends Attempt>(statement: WriteStatement, fence: Fence): Promise<Row> {
+    this.#renew()
+    try {
+      const [attempt] = await this.withTimeout(this.#write<Row>(statement.finish(fence, this.#texts)))
+      if (attempt!.numbers !== null) this.ids.put({ ids: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
+      return attempt!
+    } catch (error) {
       if (isAnswer(error) || error instanceof OutcomeUnknown) throw error
       this.reset()
       throw new OutcomeUnknown('The connection broke while committing', { cause: error })
@@ -248,34 +291,6 @@ export class CommitConnection {
 
   #write<Row extends object>({ text, params }: ReturnType<WriteStatement['finish']>) {
     return this.#sql.unsafe<Row[]>(text, params, { prepare: true })
-  }
-
-  #collide(): void {
-    this.#collisions++
-    this.#locksUntilMs = performance.now() + locksMs
-  }
-
-  /**
-   * Finds why an attempt failed. A separate query, so that attempts that succeed, which are nearly all, do not pay for
-   * it.
-   */
-  async #findConflict(
-    { moved, unmoved }: Expected,
-    { held, environment, keys }: Attempt,
-    locks: boolean,
-  ): Promise<Conflict> {
-    const free = new Set(held?.split(',').map(Number))
-    // An app that another node has locked counts as changed, whatever its head rev.
-    const lost = locks ? moved.filter(({ id }) => !free.has(id)) : []
-    const unknown = locks ? unmoved : [...moved, ...unmoved]
-    const asked = [...lost, ...unknown].map(({ id }) => id)
-    const heads = asked.length === 0 ? new Map<number, number>() : await listHeads(this.#sql, asked)
-    const apps = [...lost, ...unknown.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
-    return {
-      apps: new Map(apps.map(({ id }) => [id, heads.get(id) ?? 0])),
-      keys: new Set(keys?.split(',')),
-      sharedRev: environment,
-    }
   }
 
   async close(): Promise<void> {

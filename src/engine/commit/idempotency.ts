@@ -23,12 +23,6 @@ export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotenc
   errors: { 'Idempotency-Key': ['was used for another request'] },
 })
 
-/** The length of the keys of forwarded commands. Keys of callers are hashes of 32 bytes. */
-const forwardedBytes = 24
-
-/** The position of the time in such a key. The zeros before it keep these keys together at one end of the index. */
-const timeAt = 2
-
 /**
  * A query for the results that are stored under some keys. Served by the primary key. It is sent when it is awaited,
  * and so after the statements before it in a `Promise.all`, such as the one that locks.
@@ -59,6 +53,7 @@ export function requireSameRequest(earlier: Buffer, request: Buffer): void {
 export const insertIdempotencyRows = batch<IdempotencyRow>({
   name: 'insert_once',
   columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
+  assigns: { result: 'item' },
   sql: rows => `
     insert into idempotency (key, request, result, created_at)
     select key, request, coalesce(result, 'null'), created_at from ${rows} r`,
@@ -72,35 +67,11 @@ export function isIdempotencyRace(error: unknown): boolean {
   return violatedConstraint(error) === 'idempotency_pkey'
 }
 
-/**
- * The idempotency key of a forwarded command. Keys ascend with time, so that they are inserted at one end of the index
- * and removed at the other. `origin`: 8 bytes that identify the node.
- */
-export function toForwardedKey(nowMs: number, origin: Buffer, ticket: number): Buffer {
-  const key = Buffer.alloc(forwardedBytes)
-  key.writeUIntBE(nowMs, timeAt, 6)
-  origin.copy(key, 8)
-  key.writeBigUInt64BE(BigInt(ticket), 16)
-  return key
-}
-
 /** Removes up to `limit` results that were stored before a time, oldest first. Served by idempotency_age. */
 export async function removeStoredResults(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from idempotency where key in (
       select key from idempotency where created_at < ${before}
       order by created_at limit ${limit} for update skip locked)`
-  return count
-}
-
-/** Removes up to `limit` keys of forwarded commands that were made before a time. Served by the primary key. */
-export async function removeForwardedKeys(sql: Sql, before: Date, limit: number): Promise<number> {
-  const bound = Buffer.alloc(forwardedBytes)
-  bound.writeUIntBE(before.getTime(), timeAt, 6)
-  const { count } = await sql`
-    delete from idempotency where key in (
-      select key from idempotency
-      where key < ${bound} and octet_length(key) = ${forwardedBytes}
-      order by key limit ${limit} for update skip locked)`
   return count
 }

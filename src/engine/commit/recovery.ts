@@ -4,7 +4,7 @@ import { violatedConstraint } from '../../postgres/sql.ts'
 import { isUnavailable } from '../../postgres/unavailable.ts'
 import type { AppActor, PendingCommand } from '../app-actor.ts'
 import { isAnswer, OutcomeUnknown, type CommitConnection } from './connection.ts'
-import type { FlushEntry } from './decide.ts'
+import type { FlushEntry } from './flush/decide.ts'
 import { isIdempotencyRace } from './idempotency.ts'
 import type { ReplyQueue } from './reply-queue.ts'
 

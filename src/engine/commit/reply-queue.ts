@@ -1,4 +1,5 @@
 import type { PendingCommand } from '../app-actor.ts'
+import type { AppEvent } from '../event.ts'
 
 /**
  * Replies in one turn of the event loop. Writing replies takes most of this process's time; between small portions, the
@@ -6,8 +7,10 @@ import type { PendingCommand } from '../app-actor.ts'
  */
 const portion = 16
 
-/** The result of a command, or the reason of its refusal. */
-export type Reply = { pending: PendingCommand; result: unknown } | { pending: PendingCommand; reason: unknown }
+/** The result of a command, with the last of its events if it has made some; or the reason of its refusal. */
+export type Reply =
+  | { pending: PendingCommand; result: unknown; last?: AppEvent | undefined }
+  | { pending: PendingCommand; reason: unknown }
 
 /**
  * Replies to the commands of a node, to each once: nothing else settles the promises of their callers. Replies of
@@ -48,8 +51,10 @@ export class ReplyQueue {
   /** Sends a reply at once. */
   send(reply: Reply): void {
     this.#unanswered--
-    if ('reason' in reply) reply.pending.reject(reply.reason)
-    else reply.pending.resolve(reply.result)
+    const { pending } = reply
+    if ('reason' in reply) return pending.reject(reply.reason)
+    if (reply.last !== undefined) pending.by.place?.wrote(reply.last.app_id, reply.last.rev)
+    pending.resolve(reply.result)
   }
 
   #turn(): void {

@@ -1,5 +1,5 @@
 import type { Span, Tracer } from '../../lib/tracer.ts'
-import type { FlushEntry } from './decide.ts'
+import type { FlushEntry } from './flush/decide.ts'
 
 /** The most requests that the span of a commit links to: OpenTelemetry's default limit of links in a span. */
 const linkLimit = 128

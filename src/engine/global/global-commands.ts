@@ -162,8 +162,9 @@ export class GlobalCommands {
   async #decide(tx: Tx, { command, by, input, idempotencyKey }: PendingGlobalCommand): Promise<Done> {
     const work = new GlobalWork({ sql: tx, by, now: this.#now(), vault: this.#vault })
     const earlier = idempotencyKey && (await findCommitted(tx, idempotencyKey))
-    if (earlier !== undefined) return { work, result: earlier.result, idempotencyKey: undefined }
-    return { work, result: await command.run(work, input), idempotencyKey }
+    if (earlier === undefined) return { work, result: await command.run(work, input), idempotencyKey }
+    by.place?.repeated()
+    return { work, result: earlier.result, idempotencyKey: undefined }
   }
 }
 

@@ -1,12 +1,12 @@
+import { z } from 'zod'
 import type { Bus } from '../../cluster/bus.ts'
 import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Apps } from '../apps.ts'
 import type { EventTypes } from '../catch-up.ts'
-import { unknownEvent, type AppEvent } from '../event.ts'
+import { packEvent, readAppMessage, unpackEvent, type AppMessage } from './app-message.ts'
 import type { GlobalCommands } from '../global/global-commands.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import type { LastWriters } from './last-writers.ts'
 import type { OtherNodes } from './other-nodes.ts'
 import type { Typing } from '../typing.ts'
 
@@ -15,7 +15,6 @@ interface ChangeBroadcastParts {
   /** This node's name on the bus. */
   node: string
   apps: Apps
-  lastWriters: LastWriters
   otherNodes: OtherNodes
   globalCommands: GlobalCommands
   sharedLog: SharedLog
@@ -36,37 +35,24 @@ export interface Moved {
 /** Called with the apps that a node, perhaps this one, has written to. */
 export type MovedListener = (moved: readonly Moved[], node: string) => void
 
-/** A message on the channel of an app: the events of a commit, or a user who is typing. */
-type AppMessage = { node: string; events: PackedEvent[] } | { node: string; user: number }
+/** A number of the sequence of ids and revs. */
+const Id = z.int().nonnegative()
 
-/** An event as nodes send it to each other, in plain values. Its app is known from the channel. */
-type PackedEvent = [
-  type: string,
-  rev: number,
-  prev: number,
-  actor: number,
-  entity: number,
-  facts: Record<string, unknown> | null,
-  createdAt: Date,
-  body: unknown,
-]
-
-/** The apps that a node has written to since its last message of this kind, as app, rev, app, rev, … */
-interface MovedMessage {
-  node: string
-  moved: number[]
-  /** The apps among them that only clients of other nodes write to through this node. */
-  forOthers?: number[]
+const MovedMessage = z.object({
+  node: z.string(),
+  /** The apps that the node has written to since its last message of this kind, as app, rev, app, rev, … */
+  moved: z.array(Id),
   /** Commands that wait on the node. */
-  waiting?: number
-}
+  waiting: z.int().nonnegative().optional(),
+})
+type MovedMessage = z.output<typeof MovedMessage>
 
 /** Apps whose events a node needs. `isNew`: its first message, to which the other nodes respond with theirs. */
-interface FollowedMessage {
-  node: string
-  apps: number[]
-  isNew?: boolean
-}
+const FollowedMessage = z.object({ node: z.string(), apps: z.array(Id), isNew: z.boolean().optional() })
+type FollowedMessage = z.output<typeof FollowedMessage>
+
+/** The newest rev of the shared log. */
+const SharedMessage = z.object({ rev: Id })
 
 const environmentChannel = 'environment'
 const movedChannel = 'moved'
@@ -89,29 +75,18 @@ const followedUntilMs = 12_000
  * Returns a function that adds a listener for the apps that any node has written to.
  */
 export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedListener) => void {
-  const { bus, node, apps, lastWriters, otherNodes, globalCommands, sharedLog, typing, clock, signal } = parts
+  const { bus, node, apps, otherNodes, globalCommands, sharedLog, typing, clock, signal } = parts
   const followed = new Map<number, () => void>()
   const announced = new Set<number>()
   /** App → the time until which another node counts as following it. */
   const wanted = new Map<number, number>()
   const written = new Map<number, number>()
-  const behind = new Set<number>()
   const listeners: MovedListener[] = []
   let isNew = true
   let isFromBus = false
 
   const failed = (error: unknown) => {
     if (!signal.aborted) parts.log.warn({ error }, 'Changes of other nodes could not be read; the next poll will')
-  }
-  const readBehind = async () => {
-    const some = [...behind]
-    behind.clear()
-    await apps.remoteCommits.catchUp(some)
-  }
-  /** Reads apps that were announced in one turn of the event loop with one query. */
-  const readSoon = (app: number) => {
-    if (behind.size === 0) setImmediate(() => void readBehind().catch(failed))
-    behind.add(app)
   }
   const announce = (some: Iterable<number>) => {
     bus.publish(followedChannel, { node, apps: [...some], ...(isNew && { isNew }) } satisfies FollowedMessage)
@@ -131,22 +106,17 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
       return
     }
     const events = message.events.map(event => unpackEvent(app, event, parts.events))
-    if (!apps.remoteCommits.receive(app, events)) readSoon(app)
+    apps.remoteCommits.receive(app, events)
   }
   const onMoved = (message: MovedMessage) => {
     const moved: Moved[] = []
     for (let at = 0; at + 1 < message.moved.length; at += 2) {
       moved.push({ app: message.moved[at]!, rev: message.moved[at + 1]! })
     }
-    const forOthers = new Set(message.forOthers)
-    for (const { app } of moved) {
-      if (forOthers.has(app)) lastWriters.recordHandover(app, message.node)
-      else lastWriters.recordWrite(app, message.node)
-    }
-    lastWriters.recordWaiting(message.node, message.waiting ?? 0)
     if (message.node !== node) {
       otherNodes.committed(message.node, message.waiting ?? 0)
-      for (const { app, rev } of moved) if (apps.remoteCommits.note(app, rev) && followed.has(app)) readSoon(app)
+      for (const { app, rev } of moved)
+        if (apps.remoteCommits.note(app, rev) && followed.has(app)) apps.remoteCommits.catchUpSoon(app)
     }
     for (const listener of listeners) listener(moved, message.node)
   }
@@ -164,7 +134,6 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     bus.publish(movedChannel, {
       node,
       moved: [...written].flat(),
-      forOthers: [...written.keys()].filter(app => lastWriters.isForOthers(app)),
       waiting: apps.waiting,
     } satisfies MovedMessage)
     written.clear()
@@ -174,7 +143,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     onFollowed(app) {
       followed.set(
         app,
-        bus.subscribe(channelOf(app), message => onAppMessage(app, message as AppMessage)),
+        bus.subscribe(channelOf(app), readAppMessage, message => onAppMessage(app, message)),
       )
       if (announced.size === 0) setImmediate(announceGathered)
       announced.add(app)
@@ -195,30 +164,15 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   })
   globalCommands.onFirstEvent(({ app_id, rev }) => announceMoved(app_id, rev))
   globalCommands.onSharedRev(rev => bus.publish(environmentChannel, { rev }))
-  bus.subscribe(environmentChannel, message => {
-    void sharedLog.catchUpTo((message as { rev: number }).rev).catch(failed)
+  bus.subscribe(environmentChannel, SharedMessage.parse, ({ rev }) => {
+    void sharedLog.catchUpTo(rev).catch(failed)
   })
-  bus.subscribe(movedChannel, message => onMoved(message as MovedMessage))
-  bus.subscribe(followedChannel, message => onFollowed(message as FollowedMessage))
+  bus.subscribe(movedChannel, MovedMessage.parse, onMoved)
+  bus.subscribe(followedChannel, FollowedMessage.parse, onFollowed)
   every(clock, followedMs, signal, () => {
     announce(followed.keys())
     for (const [app, until] of wanted) if (until < clock.now()) wanted.delete(app)
   })
   announce([])
   return listener => void listeners.push(listener)
-}
-
-function packEvent({ type, rev, prev, actor_id, entity_id, facts, created_at, body }: AppEvent): PackedEvent {
-  return [type, rev, prev, actor_id, entity_id, facts, created_at, body]
-}
-
-/** Restores an event that another node has sent. One of an unknown type is `unknownEvent`, without a body. */
-function unpackEvent(
-  app_id: number,
-  [type, rev, prev, actor_id, entity_id, facts, created_at, body]: PackedEvent,
-  types: EventTypes,
-): AppEvent {
-  const kind = types.get(type)
-  const row = { app_id, rev, prev, type, actor_id, entity_id, facts, created_at }
-  return kind === undefined ? { ...row, kind: unknownEvent, body: null } : { ...row, kind, body }
 }

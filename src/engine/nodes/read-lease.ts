@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Bus } from '../../cluster/bus.ts'
 import { withTimeout, type Clock } from '../../lib/clock.ts'
 
@@ -43,9 +44,8 @@ export class ReadLease {
 }
 
 /** The message of a node that starts. The other nodes answer with their ids on its own channel. */
-interface Arrival {
-  node: string
-}
+const Arrival = z.object({ node: z.string() })
+type Arrival = z.output<typeof Arrival>
 
 const arrivalChannel = 'arrival'
 const channelOf = (node: string) => `heard:${node}`
@@ -55,8 +55,7 @@ const marginMs = 100
 
 /** Ends this node's lease when another node starts. */
 export function revokeOnArrival(lease: ReadLease, bus: Bus, node: string): void {
-  bus.subscribe(arrivalChannel, message => {
-    const { node: other } = message as Arrival
+  bus.subscribe(arrivalChannel, Arrival.parse, ({ node: other }) => {
     if (other === node) return
     lease.revoke()
     bus.publish(channelOf(other), { node } satisfies Arrival)
@@ -71,8 +70,8 @@ export async function announceArrival(others: readonly string[], bus: Bus, node:
   if (others.length === 0) return
   const silent = new Set(others)
   const heard = Promise.withResolvers<void>()
-  const end = bus.subscribe(channelOf(node), message => {
-    silent.delete((message as Arrival).node)
+  const end = bus.subscribe(channelOf(node), Arrival.parse, ({ node: other }) => {
+    silent.delete(other)
     if (silent.size === 0) heard.resolve()
   })
   bus.publish(arrivalChannel, { node } satisfies Arrival)

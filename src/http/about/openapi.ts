@@ -5,6 +5,10 @@ import type { ProblemType } from '../../lib/errors.ts'
 import { answerHeaders, withHeaders, withProblemHeaders } from './answer-headers.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import { namesOf } from '../router.ts'
+import { readExamples, type Example } from './examples.ts'
+import { introduction } from './introduction.ts'
+import { share } from './shared.ts'
+import { describedTags, tagOf } from './tags.ts'
 import type { Contract } from '../route.ts'
 
 const ProblemDetails = z
@@ -12,16 +16,20 @@ const ProblemDetails = z
     type: z.string().describe('A URI that names the class of the status'),
     title: z.string(),
     status: z.int(),
-    detail: z.string().optional(),
+    detail: z.string().optional().describe('A sentence for people: what is wrong'),
     instance: z.string().optional().describe('Path of the request'),
     code: z.string().optional().describe('Names the reason; it does not change'),
+    help: z.string().optional().describe('Path of the page that explains the code'),
     errors: z.record(z.string(), z.array(z.string())).optional().describe('422: names of fields, and what is wrong'),
     request_id: z.string().optional().describe('Names the request in the log of the server; also in X-Request-Id'),
     trace_id: z.string().optional().describe('500: the id under which the server logged what happened'),
   })
-  .meta({ id: 'ProblemDetails', description: 'Body of every answer with a status of 400 or above (RFC 7807)' })
+  .meta({ id: 'ProblemDetails', description: 'Body of every answer with a status of 400 or above (RFC 9457)' })
 
-const bodyTypes = ['application/json', 'application/json-patch+json', 'text/json', 'application/*+json']
+const bodyType = 'application/json'
+
+/** What the same JSON may also be called. */
+const otherBodyTypes = ['application/json-patch+json', 'text/json', 'application/*+json']
 
 const parameters = {
   IdempotencyKey: {
@@ -35,13 +43,22 @@ const parameters = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: '`scalars=number`: ids and counts as JSON numbers instead of strings.',
+    description:
+      '`scalars=number`: ids and counts as JSON numbers instead of strings. `handling=strict`: members of the body that ' +
+      'are not known here are refused, whatever they are called. `handling=lenient`: nothing unknown is refused.',
     schema: { type: 'string' },
   },
 }
 
 const securitySchemes = {
   AccessToken: { type: 'http', scheme: 'bearer', description: 'An access token (`wyu_…`), which acts as one user' },
+  HostToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A token of the system that the user is signed in to, where AUTH_JWKS_URL, AUTH_SECRET or AUTH_PUBLIC_KEY is set',
+  },
   Secret: { type: 'http', scheme: 'bearer', description: 'A token that is part of the configuration' },
   ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key (`wys_…`), for calls from servers' },
   AdminSession: {
@@ -53,16 +70,21 @@ const securitySchemes = {
 }
 
 const security: Record<Auth, object[]> = {
-  'token or key': [{ AccessToken: [] }, { ApiKey: [] }],
-  token: [{ AccessToken: [] }],
+  'token or key': [{ AccessToken: [] }, { HostToken: [] }, { ApiKey: [] }],
+  token: [{ AccessToken: [] }, { HostToken: [] }],
   key: [{ ApiKey: [] }],
   none: [],
   session: [{ AdminSession: [] }],
 }
 
-/** The OpenAPI 3.1 document of an API, made from its routes and their schemas. */
-export function describeApi(routes: readonly Contract[], version: string): object {
+/** The OpenAPI 3.1 document of an API, made from its routes and their schemas. `payloads`: what webhooks are sent, by trigger. */
+export function describeApi(
+  routes: readonly Contract[],
+  version: string,
+  payloads: Readonly<Record<string, z.ZodType>> = {},
+): object {
   const schemas = new JsonSchemas()
+  const examples = readExamples()
   const paths: Record<string, Record<string, object>> = {}
   const known = new Map<string, string>()
   for (const route of routes) {
@@ -70,22 +92,42 @@ export function describeApi(routes: readonly Contract[], version: string): objec
     const shape = route.path.replaceAll(/\{\w+\}/g, '{}')
     const path = known.get(shape) ?? route.path
     known.set(shape, path)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, path, schemas) }
+    const example = examples[`${route.method} ${path}`]
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, path, schemas, example) }
   }
+  const webhooks = Object.fromEntries(
+    Object.entries(payloads).map(([trigger, schema]) => [trigger, { post: describeWebhook(trigger, schema, schemas) }]),
+  )
+  const components = { schemas: schemas.components, parameters: { ...parameters }, responses: {} }
+  share(paths, components)
   return {
     openapi: '3.1.1',
-    info: { title: 'Parley', version, description: 'Chat, posts, comments, files and more for your product.' },
+    info: { title: 'Parley', version, description: introduction() },
     servers: [{ url: '/' }],
+    tags: describedTags,
     paths,
-    components: { schemas: schemas.components, parameters, headers: answerHeaders, securitySchemes },
+    webhooks,
+    components: { ...components, headers: answerHeaders, securitySchemes },
   }
 }
 
-function describe(route: Contract, path: string, schemas: JsonSchemas): object {
+function describeWebhook(trigger: string, schema: z.ZodType, schemas: JsonSchemas): object {
+  return {
+    operationId: `receive${capitalize(trigger)}`,
+    summary: `What a webhook with the trigger ${trigger} is sent`,
+    description: 'See [webhooks](/docs/webhooks) for the headers, by which a receiver knows who sent it.',
+    tags: ['webhooks'],
+    requestBody: { required: true, content: { [bodyType]: { schema: schemas.output(schema) } } },
+    responses: { '2XX': { description: 'It was received' } },
+  }
+}
+
+function describe(route: Contract, path: string, schemas: JsonSchemas, example: Example | undefined): object {
   return {
     operationId: toOperationId(route.method, path),
     summary: route.summary,
-    tags: [path.split('/')[2] ?? 'server'],
+    ...(route.description !== undefined && { description: route.description }),
+    tags: [tagOf(path)],
     security: typeof route.auth === 'string' ? security[route.auth] : [{ Secret: [] }],
     parameters: [
       ...describePath(route, path, schemas),
@@ -93,10 +135,10 @@ function describe(route: Contract, path: string, schemas: JsonSchemas): object {
       ...(route.creates === true ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       { $ref: '#/components/parameters/Prefer' },
     ],
-    ...(route.body && { requestBody: describeBody(route.body, schemas) }),
+    ...(route.body && { requestBody: describeBody(route.body, schemas, example) }),
     ...(route.uploadPart !== undefined && { requestBody: describeForm(route.uploadPart) }),
     responses: {
-      ...(route.isDownload === true ? describeDownload() : describeReplies(route, schemas)),
+      ...(route.isDownload === true ? describeDownload() : describeReplies(route, schemas, example)),
       ...describeProblems(route, schemas),
     },
   }
@@ -130,9 +172,10 @@ function toProperties(schema: JsonSchema | undefined): Record<string, JsonSchema
   return (schema?.properties ?? {}) as Record<string, JsonSchema>
 }
 
-function describeBody(body: z.ZodType, schemas: JsonSchemas): object {
-  const schema = schemas.input(body)
-  const content = Object.fromEntries(bodyTypes.map(type => [type, { schema }]))
+function describeBody(body: z.ZodType, schemas: JsonSchemas, example: Example | undefined): object {
+  const others = Object.fromEntries(otherBodyTypes.map(type => [type, {}]))
+  const shown = example?.body === undefined ? {} : { example: example.body }
+  const content = { [bodyType]: { schema: schemas.input(body), ...shown }, ...others }
   return { required: !body.safeParse({}).success, content }
 }
 
@@ -157,15 +200,27 @@ function describeDownload(): Record<string, object> {
   }
 }
 
-function describeReplies(route: Contract, schemas: JsonSchemas): object {
+/** True for endpoints of one app, whose answers say where in its history they stand. */
+export function isAboutApp({ method, path }: Pick<Contract, 'method' | 'path'>): boolean {
+  return appPaths.test(path) || (method === 'POST' && path === '/api/apps')
+}
+
+const appPaths = /^\/api\/(apps|messages|posts|comments|files|options)\/\{/
+
+function describeReplies(route: Contract, schemas: JsonSchemas, example: Example | undefined): object {
+  const place = isAboutApp(route) ? (['X-Service-Epoch', 'X-Service-Rev'] as const) : []
+  const repeated = route.creates === true ? (['Idempotency-Key'] as const) : []
   const replies = Object.entries(route.replies).map(([status, schema]) => {
     const description = STATUS_CODES[Number(status)] ?? ''
-    if (schema === null) return [status, { description }]
-    const content = { schema: schemas.output(schema) }
+    if (schema === null) return [status, { description, ...(place.length > 0 && withHeaders(...place)) }]
+    const shown = example?.status === Number(status) && { example: example.answer }
+    const content = { schema: schemas.output(schema), ...shown }
     if (schema.def.type === 'string') return [status, { description, content: { 'text/plain': content } }]
     const streamed = route.streams !== undefined && { [route.streams]: { schema: { type: 'string' } } }
     const types = { 'application/json': content, ...streamed }
-    return [status, { description, ...withHeaders('Preference-Applied'), content: types }]
+    const ignoring = route.body === undefined ? [] : (['X-Service-Ignored'] as const)
+    const headers = withHeaders(...repeated, 'Preference-Applied', ...place, ...ignoring)
+    return [status, { description, ...headers, content: types }]
   })
   return Object.fromEntries(replies)
 }
@@ -195,8 +250,11 @@ function impliedProblems(route: Contract): Pick<ProblemType, 'status' | 'detail'
   if (route.auth === 'token') implied.push({ status: 403, detail: 'Only an access token may do this.' })
   if (route.isDownload) implied.push({ status: 416, detail: 'The file has no such range of bytes.' })
   if (route.params) implied.push({ status: 404, detail: 'What the path names does not exist, or is not visible.' })
-  if (route.body || route.query || route.creates)
-    implied.push({ status: 422, detail: 'One or more values were rejected.' })
+  if (route.body || route.takesAnyQuery !== true)
+    implied.push({
+      status: 422,
+      detail: 'A value was rejected, or a name is not known; `detail` and `errors` name it.',
+    })
   return implied
 }
 

@@ -1,12 +1,10 @@
 import { z } from 'zod'
-import { Json } from '../../api/json.ts'
 import { Overloaded, overloaded, problem } from '../../lib/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Metrics } from './metrics.ts'
-import { describeApi } from './openapi.ts'
-import { reply, route, type Contract, type Route } from '../route.ts'
+import { reply, route, type Route } from '../route.ts'
+import type { ApiDescription } from './description.ts'
 import type { Health } from './health.ts'
-import { createReferenceRoutes } from './reference.ts'
 
 const NodeIsDraining = problem(503, 'node-is-draining', 'This node is about to stop. Others serve.', { retry_after: 1 })
 
@@ -16,17 +14,22 @@ interface AboutParts {
   metrics: Metrics
   /** The bearer token that may read the metrics; null: no token is needed. */
   metricsToken: Secret | null
-  /** The routes to describe, beside these. */
-  routes: readonly Contract[]
+  description: ApiDescription
 }
 
-/** The routes about the node itself; none needs a credential of the API. */
-export function createAboutRoutes({ version, health, metrics, metricsToken, routes }: AboutParts): Route[] {
-  let description: Json | undefined
+const DescriptionQuery = z.object({
+  scalars: z
+    .enum(['string', 'number'])
+    .optional()
+    .describe('Integers of answers are described in this form alone; without it in both'),
+})
 
+/** The routes about the node itself; none needs a credential of the API. */
+export function createAboutRoutes({ version, health, metrics, metricsToken, description }: AboutParts): Route[] {
   const showVersion = route('GET /version', {
     summary: 'Get the version of the API',
     auth: 'none',
+    takesAnyQuery: true,
     replies: { 200: z.string() },
     handle: () => reply(200, version),
   })
@@ -35,6 +38,7 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     route(endpoint, {
       summary,
       auth: 'none',
+      takesAnyQuery: true,
       replies: { 200: z.string() },
       problems: [Overloaded, NodeIsDraining],
       async handle() {
@@ -48,6 +52,7 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
   const showLiveness = route('GET /live', {
     summary: 'Ask whether this process runs: a supervisor starts one anew that does not answer',
     auth: 'none',
+    takesAnyQuery: true,
     replies: { 200: z.string() },
     handle: () => reply(200, 'Ok'),
   })
@@ -55,28 +60,26 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
   const showMetrics = route('GET /metrics', {
     summary: 'Get the figures of this node for Prometheus',
     auth: metricsToken ?? 'none',
+    takesAnyQuery: true,
     replies: { 200: z.string() },
     handle: async () => reply(200, await metrics.text(), { 'Content-Type': metrics.contentType }),
   })
 
   const showDescription = route('GET /api/openapi.json', {
     summary: 'Get this description of the API',
+    description: 'For a generator of types, ask for the form that your program asks numbers in.',
     auth: 'none',
+    query: DescriptionQuery,
     replies: { 200: z.record(z.string(), z.unknown()) },
-    handle() {
-      description ??= new Json(JSON.stringify(describeApi([...routes, ...about], version)))
-      return reply(200, description)
-    },
+    handle: ({ query }) => reply(200, description.json(query.scalars)),
   })
 
-  const about = [
+  return [
     showVersion,
     showCondition('GET /status', 'Ask whether the service can serve'),
     showCondition('GET /ready', 'Ask whether this node is to be sent requests: the same as /status, for balancers'),
     showLiveness,
     showMetrics,
     showDescription,
-    ...createReferenceRoutes(),
   ]
-  return about
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 
 /** A bundled file, in base64. */
 export interface BundledFile {
@@ -10,22 +10,27 @@ export interface BundledFile {
 /** The supported browsers: of the last three years, which have dialogs and `color-mix`. */
 const browsers = ['chrome120', 'firefox121', 'safari17.2']
 
+/** What all pages have in common that are bundled for browsers. */
+export const forBrowsers = {
+  outdir: '/',
+  entryNames: '[name]',
+  write: false,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  jsx: 'automatic',
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const satisfies BuildOptions
+
 /** Bundles the page for browsers. */
 async function bundle(): Promise<BundledFile[]> {
   const { outputFiles } = await build({
+    ...forBrowsers,
     entryPoints: ['main.tsx', 'styles/page.css'],
     absWorkingDir: fileURLToPath(new URL('../../admin/', import.meta.url)),
-    outdir: '/',
-    entryNames: '[name]',
-    write: false,
-    bundle: true,
-    minify: true,
-    format: 'esm',
     target: browsers,
-    jsx: 'automatic',
     jsxImportSource: 'preact',
-    legalComments: 'none',
-    logLevel: 'silent',
   })
   return outputFiles.map(({ path, contents }) => ({ path, base64: Buffer.from(contents).toString('base64') }))
 }

@@ -11,6 +11,11 @@ export const OtherOrigin = problem(
   'Only the administration page itself may ask for this: with its Origin, or Sec-Fetch-Site: same-origin, and the header ' +
     'X-Parley-Admin: 1.',
 )
+const SignedOut = problem(
+  401,
+  Unauthorized.code,
+  'There is no valid session of the administration page. Sign in there; programs send an API key to /api instead.',
+)
 export const AddressNotAllowed = problem(
   403,
   'address-not-allowed',
@@ -39,6 +44,8 @@ export interface Entry {
   agent: string
   /** The Accept-Encoding header. */
   acceptEncoding: string
+  /** The value of the browser's session cookie, whether its session has ended or not; null without one. */
+  cookie: string | null
   /** The caller, synchronously or after a query. Refuses with 401 or 403. */
   authenticate(auth: Auth): Principal | Promise<Principal>
 }
@@ -56,11 +63,13 @@ export function guardAdmin({ proxyHeaders, sessions, isAllowed }: DoorOptions): 
   const authenticate = (auth: Auth, cookie: string | null, path: string) => {
     // Under the API's paths every operation needs a session, even where it needs no credential elsewhere.
     if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
-    if (cookie === null) throw Unauthorized()
+    if (cookie === null) throw SignedOut()
     const principal = sessions.find(cookie)
-    return principal instanceof Promise
-      ? principal.then(found => requirePrincipal(auth, found))
-      : requirePrincipal(auth, principal)
+    const require = (found: Principal | null) => {
+      if (found === null) throw SignedOut()
+      return requirePrincipal(auth, found)
+    }
+    return principal instanceof Promise ? principal.then(require) : require(principal)
   }
   return exchange => {
     if (!isAllowed(proxyHeaders.forwardedAddressOf(exchange) ?? exchange.address)) throw AddressNotAllowed()
@@ -81,6 +90,7 @@ export function guardAdmin({ proxyHeaders, sessions, isAllowed }: DoorOptions): 
       isSecure,
       agent: exchange.header('user-agent').slice(0, 256),
       acceptEncoding: exchange.header('accept-encoding'),
+      cookie,
       authenticate: auth => {
         if (!isSafe && !(isOwn && isMarked)) throw OtherOrigin()
         return authenticate(auth, cookie, path)

@@ -16,6 +16,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
     adminRoute(`GET ${path}`, {
       summary: 'Open the administration page',
       auth: 'none',
+      takesAnyQuery: true,
       params: View,
       isDownload: true,
       replies: { 200: z.string() },
@@ -33,6 +34,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
   const asset = adminRoute('GET /admin/assets/{file}', {
     summary: 'Get a file of the administration page',
     auth: 'none',
+    takesAnyQuery: true,
     params: z.object({ file: z.string() }),
     isDownload: true,
     replies: { 200: z.string() },

@@ -1,28 +1,56 @@
 /** Pages of any origin, or of the listed ones (`https://app.example`). */
 export type AllowedOrigins = 'any' | readonly string[]
 
+/** Headers of answers that a page may read, beside those that it always may (Cache-Control, Content-Type and others). */
 const exposed = [
   'Accept-Ranges',
+  'Allow',
   'Content-Disposition',
   'Content-Encoding',
   'Content-Length',
   'Content-Range',
+  'ETag',
+  'Idempotency-Key',
   'Location',
   'Preference-Applied',
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
+  'WWW-Authenticate',
   'X-Request-Id',
+  'X-Service-Epoch',
+  'X-Service-Ignored',
+  'X-Service-Rev',
 ].join(', ')
 
 /** Follows the value of Access-Control-Allow-Origin. */
 const withOrigin = `\r\nAccess-Control-Allow-Credentials: true\r\nAccess-Control-Expose-Headers: ${exposed}`
 
-/** Headers that a page may send. With credentials, `*` would be taken literally. */
+/**
+ * Headers that a page may send: the ones that are read here, and the ones that common clients add unasked (HTTP caches,
+ * event streams, tracing). With credentials, `*` would be taken literally.
+ */
 const requestHeaders = [
   'authorization',
+  'baggage',
+  'cache-control',
   'content-type',
   'idempotency-key',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'pragma',
   'prefer',
   'range',
+  'traceparent',
+  'tracestate',
   'x-request-id',
   'x-requested-with',
   'x-service-source',

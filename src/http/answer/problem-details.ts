@@ -29,6 +29,7 @@ const types: Record<number, string> = {
   502: 'https://tools.ietf.org/html/rfc7231#section-6.6.3',
   503: 'https://tools.ietf.org/html/rfc7231#section-6.6.4',
   504: 'https://tools.ietf.org/html/rfc7231#section-6.6.5',
+  507: 'https://tools.ietf.org/html/rfc4918#section-11.5',
 }
 
 const titles: Record<number, string> = { ...STATUS_CODES, 422: 'Validation Failed' }
@@ -70,7 +71,7 @@ function describeFault({ status, code, message, facts, cause }: Problem, request
 }
 
 function describe({ status, code, message, facts }: Problem, { path, request_id }: LoggedRequest): Answer {
-  const { retry_after, allow, range, upgrade, ...others } = facts
+  const { retry_after, allow, range, upgrade, challenge, ...others } = facts
   const members = {
     ...others,
     type: types[status] ?? 'about:blank',
@@ -79,10 +80,11 @@ function describe({ status, code, message, facts }: Problem, { path, request_id 
     detail: message,
     instance: path,
     code,
+    help: `/docs/errors#${code}`,
     request_id,
   }
   const headers: Record<string, string> = {}
-  if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (status === 401) headers['WWW-Authenticate'] = typeof challenge === 'string' ? challenge : 'Bearer realm="api"'
   if (typeof retry_after === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retry_after)))
   if (typeof allow === 'string') headers['Allow'] = allow
   if (typeof range === 'string') headers['Content-Range'] = range

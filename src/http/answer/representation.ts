@@ -1,19 +1,23 @@
-import { Encoded, Json, writeJson, type Scalars } from '../../api/json.ts'
+import { Encoded, Json, writeAnswer, type Scalars } from '../../api/json.ts'
+import type { Handling } from '../request/names/unknown.ts'
 import type { Answer } from '../server/exchange.ts'
 import type { Reply, Representation } from '../route.ts'
 
 export interface RepresentationChoice {
   representation: Representation
-  /** True where the Prefer header chose it, which the answer then confirms (RFC 7240, section 3). */
-  isPreferred: boolean
+  handling: Handling
+  /** What the Prefer header chose, which the answer then confirms (RFC 7240, section 3). */
+  applied: Readonly<Record<string, string>> | undefined
 }
 
 const asNumbers = /(?:^|[,;\s])scalars\s*=\s*"?number"?\s*(?:$|[,;])/i
+const handlings = /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)"?\s*(?:$|[,;])/i
 const whole = /(?:^|&)out=(details|summary)(?:&|$)/
 
 const plain: RepresentationChoice = {
   representation: { scalars: 'string', items: 'summary', inner: 'first', isStream: false },
-  isPreferred: false,
+  handling: 'usual',
+  applied: undefined,
 }
 
 /**
@@ -29,6 +33,7 @@ export function chooseRepresentation(
 ): RepresentationChoice {
   if (prefer === '' && source === '' && query === '' && !isStream) return plain
   const isPreferred = prefer !== '' && asNumbers.test(prefer)
+  const preferred = prefer === '' ? undefined : handlings.exec(prefer)?.[1]!.toLowerCase()
   const out = whole.exec(query)?.[1] as Representation['items'] | undefined
   const representation: Representation = {
     scalars: isPreferred || source !== '' ? 'number' : 'string',
@@ -36,27 +41,37 @@ export function chooseRepresentation(
     inner: source === '' ? 'first' : 'all',
     isStream,
   }
-  return { representation, isPreferred }
+  const handling = (preferred as Handling | undefined) ?? (source === '' ? 'usual' : 'silent')
+  const applied = [
+    ...(isPreferred ? ['scalars=number'] : []),
+    ...(preferred === undefined ? [] : [`handling=${preferred}`]),
+  ]
+  return {
+    representation,
+    handling,
+    applied: applied.length === 0 ? undefined : { 'Preference-Applied': applied.join(', ') },
+  }
 }
-
-const appliedNumbers = { 'Preference-Applied': 'scalars=number' }
 
 /** A handler's reply in the representation that the caller chose. */
 export function toAnswer(
   { status, body, headers }: Reply,
-  { representation, isPreferred }: RepresentationChoice,
-): Answer {
-  const all = isPreferred ? { ...headers, ...appliedNumbers } : headers
+  { representation, applied }: RepresentationChoice,
+): Answer | Promise<Answer> {
+  const all = applied === undefined ? headers : { ...headers, ...applied }
   if (body === undefined || body === null) return { status, headers: all }
   const isText = typeof body === 'string'
-  const answer: Answer = { status, headers: all, body: isText ? body : toJson(body, representation.scalars) }
+  const written = isText ? body : toJson(body, representation.scalars)
+  const answer: Answer = { status, headers: all }
   // A Content-Type given by the route overrides that of the body.
   if (headers?.['Content-Type'] === undefined)
     answer.type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8'
+  if (written instanceof Promise) return written.then(bytes => ({ ...answer, body: bytes }))
+  answer.body = written
   return answer
 }
 
-function toJson(body: unknown, scalars: Scalars): string | Uint8Array {
+function toJson(body: unknown, scalars: Scalars): string | Uint8Array | Promise<Uint8Array> {
   if (body instanceof Encoded) return body.bytes
-  return body instanceof Json ? body.text : writeJson(body, scalars)
+  return body instanceof Json ? body.text : writeAnswer(body, scalars)
 }

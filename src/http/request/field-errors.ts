@@ -9,12 +9,12 @@ const fieldLimit = 50
 
 /**
  * Parses a value by a schema. 422 that names the fields, joined by dots, in words for people; `whole` names the value
- * itself.
+ * itself. `refused`: what else is wrong with it.
  */
-export function check<Output>(schema: z.ZodType<Output>, value: unknown, whole: string): Output {
+export function check<Output>(schema: z.ZodType<Output>, value: unknown, whole: string, refused?: FieldErrors): Output {
   const result = parse(schema, value)
-  if (result.success) return result.data
-  throw invalid(toFieldErrors(result.error.issues, whole))
+  if (result.success && refused === undefined) return result.data
+  throw invalid({ ...refused, ...(!result.success && toFieldErrors(result.error.issues, whole)) })
 }
 
 /**
@@ -125,7 +125,7 @@ function toUnionText(issue: Extract<RawIssue, { code: 'invalid_union' }>): strin
 }
 
 /** `a, b or c`. */
-function toChoice(values: readonly unknown[]): string {
+export function toChoice(values: readonly unknown[]): string {
   const texts = values.map(String)
   return texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`
 }

@@ -24,12 +24,12 @@ interface Repeatable {
  */
 export function toIdempotencyKey({ key, by, method, path, body }: Repeatable): IdempotencyKey {
   const caller = by.kind === 'user' ? `user ${by.user}` : by.credential
-  return { key: digest(caller, key), request: digest(method, path, body) }
+  return { key: digest(caller, key), request: digest(method, path, body), sent: key }
 }
 
 /** Adds the content of a body that the handler has read: a repetition must have equal content. */
-export function withContent({ key, request }: IdempotencyKey, ...content: (string | Buffer)[]): IdempotencyKey {
-  return { key, request: digest(request, ...content) }
+export function withContent(key: IdempotencyKey, ...content: (string | Buffer)[]): IdempotencyKey {
+  return { ...key, request: digest(key.request, ...content) }
 }
 
 /** Lengths are hashed too, so that `ab, c` differs from `a, bc`. */

@@ -37,7 +37,7 @@ export class OutboundQuota {
 
   /** Counts work that ends elsewhere; call the returned function once, at its end. Refuses as `run` does. */
   begin(by: Principal): () => void {
-    if (by.kind === 'user') this.#rate.take(String(by.user))
+    if (by.kind === 'user') this.#rate.take(by.user)
     if (this.#running >= this.#atOnce) throw overloaded()
     this.#running++
     return () => this.#running--

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
+import type { Unknown } from './names/unknown.ts'
 
 interface Parameter {
   name: string
@@ -7,34 +8,48 @@ interface Parameter {
 }
 
 /**
- * Parses query strings for one schema: knows its parameters by name and in camelCase, collects repeated ones where the
- * schema has an array (elsewhere the last one counts), and ignores unknown ones.
+ * Parses query strings for one schema: knows its parameters by name and in camelCase, and collects repeated ones where
+ * the schema has an array.
  */
 export class QueryReader {
+  readonly #names: readonly string[]
   readonly #parameters = new Map<string, Parameter>()
 
-  constructor(schema: z.ZodType) {
-    for (const [name, member] of membersOf(schema)) {
+  constructor(schema: z.ZodType | undefined) {
+    const members = schema === undefined ? [] : membersOf(schema)
+    this.#names = members.map(([name]) => name)
+    for (const [name, member] of members) {
       const parameter = { name, isList: unwrap(member).def.type === 'array' }
       this.#parameters.set(toCamelCase(name), parameter)
       this.#parameters.set(name, parameter)
     }
   }
 
-  /** Empty values count as absent. 422 for malformed percent-encoding. */
-  read(query: string): Record<string, string | string[]> {
+  /**
+   * Empty values count as absent. Other names go to `unknown`, but for those that begin with an underscore, which are
+   * meant for caches. 422 for malformed percent-encoding, and for two values where there is to be one.
+   */
+  read(query: string, unknown: Unknown): Record<string, string | string[]> {
     const values: Record<string, string | string[]> = {}
     if (query === '') return values
     for (const pair of query.split('&')) {
-      const end = pair.indexOf('=')
-      if (end <= 0 || end === pair.length - 1) continue
-      const parameter = this.#parameters.get(decode(pair.slice(0, end), 'query'))
-      if (parameter === undefined) continue
+      const mark = pair.indexOf('=')
+      const end = mark === -1 ? pair.length : mark
+      if (end === 0) continue
+      const given = decode(pair.slice(0, end), 'query')
+      const parameter = this.#parameters.get(given)
+      if (parameter === undefined) {
+        if (!given.startsWith('_')) unknown.addParameter(given, this.#names)
+        continue
+      }
+      if (end >= pair.length - 1) continue
       const { name, isList } = parameter
       const value = decode(pair.slice(end + 1), name)
-      if (!isList) values[name] = value
-      else if (Object.hasOwn(values, name)) (values[name] as string[]).push(value)
-      else values[name] = [value]
+      if (isList && Object.hasOwn(values, name)) (values[name] as string[]).push(value)
+      else if (isList) values[name] = [value]
+      else if (unknown.handling !== 'silent' && (values[name] ?? value) !== value)
+        throw invalid({ [name]: ['takes one value, and two were given'] })
+      else values[name] = value
     }
     return values
   }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Span } from '../../lib/tracer.ts'
 import type { RouteDurations } from '../about/durations.ts'
@@ -30,8 +31,14 @@ export type PortKind = 'shared' | 'public' | 'admin'
 export interface ExchangeHost {
   /** True where connections end with their next answer. */
   readonly isEnding: boolean
+  /** True where no answer may be given that was made of what the server knows. */
+  readonly isWithdrawn: boolean
+  /** The answer that is given instead, where it is withdrawn. */
+  insteadOf(answer: Answer, exchange: Exchange): Answer
   /** Called once for each exchange, with the status of the answer, or 499 when the client went away before it. */
   onEnd(exchange: Exchange, status: number): void
+  /** The exchange is answered while its client is still sending: its connection has to be ended a moment later. */
+  onLinger(connection: Lingering): void
 }
 
 /**
@@ -39,6 +46,9 @@ export interface ExchangeHost {
  * answer is handed over as the client takes it: what uWebSockets.js buffers of it is lost when the node stops.
  */
 const corkBytes = 16 * 1024
+
+/** How much of a body is still read after the answer. Beyond it the client has to wait for the end of its connection. */
+const lingerBytes = 16 * 1024 * 1024
 
 /** `422 Unprocessable Entity`: the rest of the status line after the version. */
 const statusLines: Record<number, string> = Object.fromEntries(
@@ -66,11 +76,19 @@ export class Exchange {
   durations: RouteDurations | undefined
   /** Null where requests are not traced. */
   span: Span | null = null
+  /** Called when the client goes away before it has the answer. */
+  onGone: (() => void) | null = null
   /** True: the connection ends with the answer, whatever the server does. */
   isLast = false
+  /** False where the rest of a refused body is not read: that would cost as much as what was refused. */
+  readsOn = true
   #req: HttpRequest | null
   #res: HttpResponse | null
   #body: BodyTaker | null = null
+  /** True until the end of a body that is received. */
+  #isSending = false
+  /** Set once an answer was given while the client was sending. */
+  #lingering: Lingering | null = null
   #source: Readable | null = null
   #isPaused = false
   #isAnswered = false
@@ -87,6 +105,11 @@ export class Exchange {
     this.query = req.getQuery() || ''
   }
 
+  /** True once it has been answered, or the client has gone away. */
+  get isOver(): boolean {
+    return this.#res === null
+  }
+
   get #endsConnection(): boolean {
     return this.isLast || this.#host.isEnding
   }
@@ -97,10 +120,15 @@ export class Exchange {
     return this.#req.getHeader(name)
   }
 
+  /** Visits all lines of the head, a repeated header once per line. Only before `detach`. */
+  forEach(visit: (name: string, value: string) => void): void {
+    if (this.#req === null) throw new Error('The headers were asked for after the request was freed')
+    this.#req.forEach(visit)
+  }
+
   /** True where the end of the request and its host are unambiguous; see `isClearlyFramed`. Only before `detach`. */
   get isClearlyFramed(): boolean {
-    if (this.#req === null) throw new Error('The headers were asked for after the request was freed')
-    return isClearlyFramed(this.#req)
+    return isClearlyFramed(this)
   }
 
   /** The IP address of the peer, empty once the exchange is over. */
@@ -111,7 +139,12 @@ export class Exchange {
   /** Receives the body as it arrives. Only before `detach`: earlier chunks are lost. */
   receive(body: BodyTaker): void {
     this.#body = body
-    this.#res?.onData((chunk, isLast) => body.take(chunk, isLast))
+    this.#isSending = true
+    this.#res?.onData((chunk, isLast) => {
+      this.#isSending = !isLast
+      if (this.#lingering === null) body.take(chunk, isLast)
+      else this.#lingering.discard(chunk.byteLength, isLast)
+    })
   }
 
   /** Pauses the client's body. Bytes on their way still arrive. */
@@ -132,20 +165,28 @@ export class Exchange {
     this.#req = null
     // Also called when the client goes away during a large answer; then there is nothing left to do.
     this.#res?.onAborted(() => {
-      if (this.#res !== null) this.#end(499)
+      if (this.#res === null) return
+      this.#end(499)
+      this.onGone?.()
     })
   }
 
   /**
    * Sends a whole answer, in one write where the client takes it so; the exchange ends when all of it has been handed
-   * over.
+   * over. Where the client is still sending its body, the connection ends a moment later: see `Lingering`.
    */
-  answer(answer: Answer): void {
+  answer(given: Answer): void {
     const res = this.#res
     if (res === null || this.#isAnswered) return
+    const answer = this.#host.isWithdrawn ? this.#host.insteadOf(given, this) : given
     // Checked before the first write: half an answer cannot be taken back.
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
     this.#isAnswered = true
+    if (this.#isSending && !this.isLast) void this.#answerEarly(answer)
+    else this.#answerNow(res, answer)
+  }
+
+  #answerNow(res: HttpResponse, answer: Answer): void {
     let isOver = false
     // Within uWebSockets.js's handler the answer is corked already.
     if (this.#req === null) res.cork(() => (isOver = this.#write(res, answer)))
@@ -160,6 +201,10 @@ export class Exchange {
   stream(answer: Answer, source: Readable, lengthBytes: number | null): void {
     const res = this.#res
     if (res === null) return void source.destroy()
+    if (this.#host.isWithdrawn) {
+      source.destroy()
+      return this.answer(answer)
+    }
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
     this.#isAnswered = true
     this.#source = source
@@ -203,13 +248,39 @@ export class Exchange {
     source.on('error', () => this.#res?.close())
   }
 
-  #writeHead(res: HttpResponse, { status, type, headers }: Answer): void {
-    // uWebSockets.js writes a status as it is, so headers go along: one call instead of one each.
+  /** Answers a client that may still be sending: in a later turn, because the whole body may be in what has come. */
+  async #answerEarly(answer: Answer): Promise<void> {
+    await nextTurn()
+    const res = this.#res
+    if (res === null) return
+    if (!this.#isSending) return this.#answerNow(res, answer)
+    const { status, body = '' } = answer
+    const hasBody = status !== 204 && status !== 304 && this.method !== 'HEAD'
+    let head = `${this.#headOf(answer)}\r\nConnection: close`
+    if (hasBody) head += `\r\nContent-Length: ${Buffer.byteLength(body)}`
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const text = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), ...(hasBody ? [bytes] : [])])
+    const lingering = new Lingering(res, this.readsOn ? lingerBytes : 0)
+    this.#lingering = lingering
+    res.onAborted(() => lingering.forget())
+    // All of it as the status, so that to uWebSockets.js the response stays open: ended, it could not be closed any more.
+    // Clients ignore the line end that it writes after it (RFC 9112, section 2.2).
+    res.cork(() => res.writeStatus(text))
+    this.#host.onLinger(lingering)
+    this.#end(status)
+  }
+
+  #writeHead(res: HttpResponse, answer: Answer): void {
+    res.writeStatus(this.#headOf(answer))
+  }
+
+  /** Status and headers. uWebSockets.js writes a status as it is, so headers go along: one call instead of one each. */
+  #headOf({ status, type, headers }: Answer): string {
     let head = statusLines[status] ?? String(status)
     if (type !== undefined) head += `\r\nContent-Type: ${type}`
     head += this.standing
     for (const name in headers) head += `\r\n${name}: ${headers[name]!}`
-    res.writeStatus(head)
+    return head
   }
 
   /** False where the client has to take a part before the rest can be sent. */
@@ -257,6 +328,45 @@ export class Exchange {
     this.#source?.destroy()
     this.#source = null
     this.#host.onEnd(this, status)
+  }
+}
+
+/**
+ * A connection whose client got its answer while it was still sending. Closed at once it would be reset, and the client
+ * would lose the answer, as most read it only when they have sent everything, and Node.js drops it where a write fails.
+ * So the rest is read and dropped up to a limit; then the client has to wait, and may read the answer meanwhile.
+ * The owner of the exchange closes it after a moment, unless the client has finished before.
+ */
+export class Lingering {
+  readonly since = performance.now()
+  #res: HttpResponse | null
+  #leftBytes: number
+
+  /** `leftBytes`: so much of the rest is read. */
+  constructor(res: HttpResponse, leftBytes: number) {
+    this.#res = res
+    this.#leftBytes = leftBytes
+  }
+
+  /** False once the connection is closed. */
+  get isOpen(): boolean {
+    return this.#res !== null
+  }
+
+  /** Drops a piece of the body; with the last one, the connection ends. */
+  discard(sizeBytes: number, isLast: boolean): void {
+    this.#leftBytes -= sizeBytes
+    if (isLast) this.close()
+    else if (this.#leftBytes < 0) this.#res?.pause()
+  }
+
+  close(): void {
+    this.#res?.close()
+  }
+
+  /** The connection is gone. */
+  forget(): void {
+    this.#res = null
   }
 }
 

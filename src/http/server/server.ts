@@ -1,7 +1,8 @@
+import type { z } from 'zod'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import { systemClock, type Clock } from '../../lib/clock.ts'
-import type { Problem } from '../../lib/errors.ts'
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import { everyWhile, systemClock, type Clock } from '../../lib/clock.ts'
+import { overloaded, type Problem } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Tracer } from '../../lib/tracer.ts'
@@ -10,22 +11,28 @@ import { rangeCheck } from '../../lib/address-ranges.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from '../about/health.ts'
+import { ApiDescription } from '../about/description.ts'
 import { createAboutRoutes } from '../about/routes.ts'
 import { guardAdmin, type CookieReader } from '../admin/door.ts'
 import { AdminPage } from '../admin/page.ts'
 import { createPageRoutes } from '../admin/page-routes.ts'
 import { adminHeaders } from '../admin/policy.ts'
+import { InnerCalls } from '../inner-calls.ts'
 import { isAdminPath, RequestPipeline } from '../request-pipeline.ts'
 import { Cors, type AllowedOrigins } from '../answer/cors.ts'
 import type { RouteDurations } from '../about/durations.ts'
 import { Endpoint } from '../endpoint.ts'
-import { Exchange, toAddress, type ExchangeHost, type PortKind } from './exchange.ts'
-import { createApp, openPort, portOf } from './listening.ts'
+import { Exchange, toAddress, type Answer, type ExchangeHost, type Lingering, type PortKind } from './exchange.ts'
+import { createApp, Port } from './listening.ts'
 import type { Metrics } from '../about/metrics.ts'
+import { toProblemAnswer } from '../answer/problem-details.ts'
 import { AmbiguousRequest, ProxyHeaders, RequestIds } from '../request/head.ts'
+import { ThreadTime } from '../request/thread-time.ts'
+import { Turns } from '../request/turns.ts'
 import { endRequestSpan, startRequestSpan } from './request-span.ts'
 import { Router } from '../router.ts'
 import type { Route } from '../route.ts'
+import { createSiteRoutes } from '../site/routes.ts'
 import { upgradeOnly } from './upgrade.ts'
 import { loadUws } from './uws.ts'
 
@@ -41,6 +48,10 @@ export interface AdminSettings {
 export interface HttpServerSettings {
   /** The version that `/version` reports. */
   version: string
+  /** The version of this program. */
+  productVersion: string
+  /** Where the demo is; null where none runs. */
+  demoUrl: string | null
   /** Settings of everything under /admin; null turns it off. */
   admin: AdminSettings | null
   /** The requests that are logged. */
@@ -58,14 +69,20 @@ export interface HttpServerSettings {
   bodyLimitBytes: number
   /** How long a body may take to arrive. */
   bodyDeadlineMs: number
-  /** Requests per minute of one access token; null: no limit. API keys have none. */
+  /** Requests per minute of one user's access tokens; null: no limit. API keys have none. */
   ratePerMinute: number | null
+  /** The connections to the database that requests share. */
+  databaseConnections: number
   /** How long a closing server must have had no request before it ends its connections. */
   quietMs: number
 }
 
 export interface HttpServerOptions {
   routes: readonly Route[]
+  /** The schemas of what webhooks are sent, by trigger, for the description of the API; asked when that is made. */
+  payloads?: () => Readonly<Record<string, z.ZodType>>
+  /** Routes whose handlers make requests of their own to the others. */
+  toCallingRoutes?: (calls: InnerCalls) => readonly Route[]
   /** Paths of WebSocket endpoints, which others open on `uws`. */
   webSockets?: readonly string[]
   /** Endpoints under /admin, for the administration page alone. */
@@ -73,6 +90,8 @@ export interface HttpServerOptions {
   /** Finds the sessions of cookies under /admin. */
   adminSessions: CookieReader
   credentials: Credentials
+  /** The history that the revs of answers belong to. */
+  epoch: { readonly id: string }
   /** For health checks of the database. */
   sql: Sql
   settings: HttpServerSettings
@@ -88,6 +107,18 @@ export interface HttpServerOptions {
  * none.
  */
 const idleTurnTimeoutMs = 500
+
+/**
+ * How long a client that is still sending may read the answer before its connection is closed, as in other servers
+ * (nginx: 5 s without a byte). uWebSockets.js itself ends it after 10 s in which it sends too little.
+ */
+const lingerMs = 5_000
+
+/**
+ * For how long a connection is kept without a request. uWebSockets.js ends it 8 to 12 s after the last answer, a constant
+ * of its own: a client that is told ends it first (RFC 2068, section 19.7.1), and never writes to one that is ending.
+ */
+const keepAlive = 'Keep-Alive: timeout=8'
 
 /** How often a closing server checks whether its connections are gone: an unnoticeable delay. */
 const checkMs = 20
@@ -118,9 +149,12 @@ export class HttpServer implements ExchangeHost {
   readonly #requestIds = new RequestIds()
   readonly #tracer: Tracer | null
   readonly #accessLog: AccessLog | null
+  readonly #log: Log
   #isDraining = false
   #isEnding = false
-  #listening: us_listen_socket[] = []
+  #isWithdrawn = false
+  /** That of administration last, where it has one of its own. */
+  #ports: Port[] = []
   #adminUrl: string | null = null
   #connections = 0
   /** Connections that came or went, and requests: all work of the event loop for clients. */
@@ -128,10 +162,14 @@ export class HttpServer implements ExchangeHost {
   #open = 0
   #lastRequestAt = 0
   #onIdle: (() => void) | null = null
+  /** Connections that were answered while their clients were sending, in the order of the answers. */
+  readonly #lingering = new Set<Lingering>()
+  readonly #beginSweeps: () => void
 
   constructor(options: HttpServerOptions, native: typeof import('uWebSockets.js')) {
-    const { routes, webSockets = [], sql, settings, metrics } = options
+    const { webSockets = [], sql, settings, metrics } = options
     this.#native = native
+    this.#log = options.log
     this.#tracer = options.tracer ?? null
     this.uws = createApp(native, settings.tls)
     this.#settings = settings
@@ -148,10 +186,22 @@ export class HttpServer implements ExchangeHost {
         this.#arrivals++
       })
     }
-    const health = new Health(sql, options.clock ?? systemClock, () => this.#isDraining)
+    const { clock = systemClock } = options
+    this.#beginSweeps = everyWhile(clock, lingerMs / 5, this.#stopped.signal, () => this.#sweep())
+    const health = new Health(sql, clock, () => this.#isDraining)
     const adminRoutes = admin === null ? [] : options.adminRoutes
     const pageRoutes = admin === null ? [] : createPageRoutes(new AdminPage())
-    const about = createAboutRoutes({ ...settings, health, metrics, routes: [...routes, ...adminRoutes] })
+    const time = new ThreadTime()
+    const turns = new Turns(settings.databaseConnections, caller => time.isResting(caller))
+    const calls = new InnerCalls(() => router, turns)
+    const routes = [...options.routes, ...(options.toCallingRoutes?.(calls) ?? [])]
+    const description = new ApiDescription(
+      () => [...routes, ...adminRoutes, ...about],
+      settings.version,
+      options.payloads,
+    )
+    const about: Route[] = createAboutRoutes({ ...settings, health, metrics, description })
+    const site = createSiteRoutes({ ...settings, hasAdmin: admin !== null && admin.port === null }, description)
     const toRouter = (some: readonly Route[]) => {
       const router = new Router<Endpoint>()
       for (const route of some) {
@@ -160,9 +210,12 @@ export class HttpServer implements ExchangeHost {
       }
       return router
     }
+    const router = toRouter([...routes, ...webSockets.map(upgradeOnly), ...about, ...site])
     this.#pipeline = new RequestPipeline({
       ...options,
-      router: toRouter([...routes, ...webSockets.map(upgradeOnly), ...about]),
+      turns,
+      time,
+      router,
       adminRouter: toRouter([...adminRoutes, ...pageRoutes]),
       enterAdmin:
         admin === null
@@ -177,22 +230,28 @@ export class HttpServer implements ExchangeHost {
     })
   }
 
-  /** Resolves with the URL for clients on this machine. Rejects with a StartFault. */
-  async listen(port: number, host: string | null): Promise<string> {
+  /**
+   * Resolves with the URL for clients on this machine. Rejects with a StartFault. `ports` are those of a server whose place it
+   * takes.
+   */
+  async listen(port: number, host: string | null, ports: readonly Port[] = []): Promise<string> {
     const serve = (uws: TemplatedApp, kind: PortKind) =>
       uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#pipeline.begin(exchange), kind))
     serve(this.uws, this.#adminUws === null ? 'shared' : 'public')
-    const listening = await openPort(this.uws, port, host)
-    this.#listening.push(listening)
+    const { admin, tls } = this.#settings
+    const open = async (uws: TemplatedApp, taken: Port | undefined, wanted: number, on: string | null) => {
+      const opened = taken ?? (await Port.open(this.#native, tls, wanted, on))
+      opened.leadTo(uws)
+      this.#ports.push(opened)
+      return opened.number
+    }
     const base = this.#proxyHeaders.fallback
-    this.#proxyHeaders.fallback = `${base}:${portOf(this.#native, listening)}`
-    const { admin } = this.#settings
+    this.#proxyHeaders.fallback = `${base}:${await open(this.uws, ports[0], port, host)}`
     if (admin !== null) this.#adminUrl = `${this.#proxyHeaders.fallback}/admin`
     if (this.#adminUws !== null) {
       serve(this.#adminUws, 'admin')
-      const opened = await openPort(this.#adminUws, admin!.port!, admin!.host)
-      this.#listening.push(opened)
-      this.#adminUrl = `${base}:${portOf(this.#native, opened)}/admin`
+      const opened = await open(this.#adminUws, ports[1], admin!.port!, admin!.host)
+      this.#adminUrl = `${base}:${opened}/admin`
     }
     return this.#proxyHeaders.fallback
   }
@@ -204,18 +263,49 @@ export class HttpServer implements ExchangeHost {
 
   /** The origin under which the client of a request to one of the `webSockets` reaches this server. */
   originOf(req: HttpRequest): string {
-    return this.#proxyHeaders.originOf({ header: name => req.getHeader(name) })
+    return this.#proxyHeaders.originOf(headersOf(req))
   }
 
   /** The IP address of the client of a request to one of the `webSockets`. */
   ipOf(res: HttpResponse, req: HttpRequest): string {
-    const forwarded = this.#proxyHeaders.forwardedAddressOf({ header: name => req.getHeader(name) })
+    const forwarded = this.#proxyHeaders.forwardedAddressOf(headersOf(req))
     return forwarded ?? toAddress(Buffer.from(res.getRemoteAddress()))
   }
 
   /** The URL of the administration page on this machine; null where it is turned off, and before `listen`. */
   get adminUrl(): string | null {
     return this.#adminUrl
+  }
+
+  /** The URL for clients on this machine; without a port before `listen`. */
+  get url(): string {
+    return this.#proxyHeaders.fallback
+  }
+
+  /** True where nothing that this server knows may be believed any more. */
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn
+  }
+
+  /** Answers 503 to every request from now on, those under way included. It still listens, for the server that takes its place. */
+  withdraw(): void {
+    this.#isWithdrawn = true
+    this.announceEnd()
+  }
+
+  /** Gives its ports to the server that takes its place. Requests on open connections are answered, which ends them. */
+  handOver(): Port[] {
+    const ports = this.#ports
+    this.#ports = []
+    this.#isEnding = true
+    return ports
+  }
+
+  /** The answer that a withdrawn server gives; that the process runs is still true. */
+  insteadOf(answer: Answer, exchange: Exchange): Answer {
+    const { id: request_id, method, path } = exchange
+    if (path === '/live') return answer
+    return toProblemAnswer(overloaded(), { request_id, method, path, source: '' }, this.#log)
   }
 
   /** The number of unanswered requests. */
@@ -242,10 +332,10 @@ export class HttpServer implements ExchangeHost {
    */
   async stopListening(): Promise<void> {
     this.announceEnd()
-    const listening = this.#listening
-    this.#listening = []
-    if (listening.length > 0) await this.#idleTurn()
-    for (const socket of listening) this.#native.us_listen_socket_close(socket)
+    const ports = this.#ports
+    this.#ports = []
+    if (ports.length > 0) await this.#idleTurn()
+    for (const port of ports) port.close()
     this.#isEnding = true
   }
 
@@ -311,8 +401,9 @@ export class HttpServer implements ExchangeHost {
       const standing = isAdminPath(exchange.path)
         ? adminHeaders(exchange.path)
         : this.#cors.headersFor(exchange.header('origin'))
-      exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}`
-      if (exchange.isClearlyFramed) begin(exchange)
+      exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}\r\n${keepAlive}`
+      if (this.#isWithdrawn && exchange.path !== '/live') this.#pipeline.refuse(exchange, overloaded())
+      else if (exchange.isClearlyFramed) begin(exchange)
       else void this.#refuseAndClose(exchange, AmbiguousRequest())
     } catch (error) {
       this.#pipeline.refuse(exchange, error)
@@ -337,5 +428,28 @@ export class HttpServer implements ExchangeHost {
     this.#accessLog?.add(exchange, status)
     if (exchange.span !== null) endRequestSpan(exchange.span, exchange, status)
     if (this.#open === 0) this.#onIdle?.()
+  }
+
+  onLinger(connection: Lingering): void {
+    this.#lingering.add(connection)
+    this.#beginSweeps()
+  }
+
+  /** Closes connections that have lingered for long enough; false where none is left. */
+  #sweep(): boolean {
+    const now = performance.now()
+    for (const connection of this.#lingering) {
+      if (connection.isOpen && now - connection.since < lingerMs) continue
+      this.#lingering.delete(connection)
+      connection.close()
+    }
+    return this.#lingering.size > 0
+  }
+}
+
+function headersOf(req: HttpRequest) {
+  return {
+    header: (name: string) => req.getHeader(name),
+    forEach: (visit: (name: string, value: string) => void) => req.forEach(visit),
   }
 }

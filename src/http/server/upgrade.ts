@@ -10,6 +10,7 @@ export function upgradeOnly(path: string): Route {
   return route(`GET ${path}`, {
     summary: 'Connect a WebSocket',
     auth: 'none',
+    takesAnyQuery: true,
     replies: {},
     problems: [UpgradeRequired],
     handle() {

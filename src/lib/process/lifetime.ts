@@ -14,16 +14,19 @@ const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 const sameSignalMs = 1000
 
 /**
- * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in order with exit code 0;
+ * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in order with exit code 0,
+ * and abort the signal that `start` is given, which may then reject with its reason;
  * a second signal ends the process immediately. An uncaught error ends it with exit code 1, because its state may be
  * inconsistent; a supervisor restarts it.
  */
-export async function runAsProcess(start: () => Promise<Running>): Promise<void> {
+export async function runAsProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
+  const stopping = new AbortController()
   const signalled = new Promise<void>(resolve => {
     let firstAt = 0
     const onSignal = () => {
       if (firstAt > 0 && performance.now() - firstAt > sameSignalMs) process.exit(1)
       firstAt ||= performance.now()
+      stopping.abort()
       resolve()
     }
     for (const signal of signals) process.on(signal, onSignal)
@@ -33,12 +36,13 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
   try {
-    const running = await start()
+    const running = await start(stopping.signal)
     const failure = await Promise.race([running.failed, signalled])
     await running.stop()
     if (failure !== undefined) die(failure)
   } catch (error) {
-    die(error)
+    // A start that only waited has been told to end.
+    if (error !== stopping.signal.reason) die(error)
   }
   process.exit(0)
 }

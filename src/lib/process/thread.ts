@@ -6,7 +6,11 @@ import type { Log } from '../log.ts'
 export interface ThreadOptions {
   /** The script of the thread; it calls `takeTasks`. */
   file: URL
-  /** The processor time that one task may take, so that the outcome does not depend on how busy the machine is. */
+  /**
+   * The processor time that one task may take from when the script has loaded, so that neither waiting for a processor
+   * nor loading counts. A busy machine can make it several times what it is on an idle one: processors share caches
+   * and arithmetic units. Leave room for that.
+   */
   taskMs: number
   /** The most tasks that may wait; further ones are refused. */
   waitingLimit: number
@@ -95,7 +99,10 @@ async function ask<Task, Result>(worker: Worker, task: Task, taskMs: number): Pr
   }
 }
 
-/** Handles each task by `work`, on the thread that calls this, and reports that it is ready. */
+/**
+ * Handles each task by `work`, on the thread that calls this, and reports that it is ready. What the script does before,
+ * such as a first piece of work that fills caches, counts for no task.
+ */
 export function takeTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
   // A rejection ends the thread, as an exception does.
   parentPort!.on('message', async (task: Task) => parentPort!.postMessage(await work(task)))

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../sql.ts'
+import { isQuery, type Query } from './query.ts'
 
 /**
  * A connection that has prepared this many statements is replaced. The number of different texts is unbounded, because
@@ -9,14 +10,6 @@ export const statementLimit = 200
 
 /** Interval between two looks for unanswered queries. */
 const sweepMs = 1_000
-
-/** A query of postgres.js: built by any client, run by the client whose handler is called with it. */
-interface Query extends PromiseLike<unknown> {
-  handler: (query: Query) => void
-  /** Set when the query runs: whether its statement is kept prepared, and whether it was already. */
-  prepare?: boolean
-  prepared?: boolean
-}
 
 /** One connection. */
 interface Client {
@@ -105,8 +98,12 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
     }
   }
   const sweeping = setInterval(sweep, sweepMs).unref()
-  const handler = (query: Query) =>
+  const handler = (query: Query) => {
+    query.isWaiting = true
     acquireClient(client => {
+      query.isWaiting = false
+      // postgres.js would wait for ever for an answer to what it has not sent.
+      if (query.isDropped === true) return returnClient(client)
       client.sweeps = 0
       client.run(query)
       const over = () => {
@@ -115,6 +112,7 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
       }
       query.then(over, over)
     })
+  }
   const share = <Made>(made: Made): Made => {
     if (isQuery(made)) made.handler = handler
     return made
@@ -179,10 +177,6 @@ function watch(tx: Tx, progress: () => void): Tx {
   const make = (...args: Parameters<Tx>) => share(tx(...args))
   const unsafe = (...args: Parameters<Tx['unsafe']>) => share(tx.unsafe(...args))
   return Object.assign(make, tx, { unsafe }) as unknown as Tx
-}
-
-function isQuery(made: unknown): made is Query {
-  return typeof (made as { handler?: unknown }).handler === 'function'
 }
 
 function queryOf(made: object): Query {

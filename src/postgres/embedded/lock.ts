@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makePrivate, privateFile } from '../../lib/data/directory.ts'
 import { StartFault } from '../../lib/errors.ts'
 
 /**
@@ -10,7 +12,9 @@ import { StartFault } from '../../lib/errors.ts'
  * share a volume; whether a pid file or a socket file is stale could only be guessed.
  */
 export function lockDirectory(dir: string): () => void {
-  const database = new DatabaseSync(join(dir, 'lock'))
+  const path = join(dir, 'lock')
+  makeFile(path)
+  const database = new DatabaseSync(path)
   try {
     database.exec('begin exclusive')
   } catch (cause) {
@@ -22,4 +26,14 @@ export function lockDirectory(dir: string): () => void {
     )
   }
   return () => database.close()
+}
+
+/** SQLite would make the file as the umask says. One that is there is not opened: to close it would drop its lock. */
+function makeFile(path: string): void {
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: privateFile })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    makePrivate(path)
+  }
 }

@@ -11,6 +11,15 @@ export function packPlain(value: unknown): Buffer {
   return packr.pack(value)
 }
 
+/** A packed map of fewer than 65,535 members with one more. */
+export function packMore(map: Uint8Array, name: string, value: unknown): Buffer {
+  const { sizeBytes, values } = headOf(Buffer.from(map.buffer, map.byteOffset, map.byteLength), 0)
+  const size = values / 2 + 1
+  // As a map with 16 bits for its size, which any decoder reads.
+  const head = Buffer.from([0xde, size >> 8, size & 0xff])
+  return Buffer.concat([head, map.subarray(sizeBytes), packr.pack(name), packr.pack(value)])
+}
+
 /** Decodes one whole value of plain MessagePack. Throws on anything else, extensions such as the timestamp included. */
 export function unpackPlain(bytes: Buffer): unknown {
   requirePlain(bytes)

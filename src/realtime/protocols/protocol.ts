@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { writeJson, type Scalars } from '../../api/json.ts'
-import { packPlain, unpackPlain } from './message-pack.ts'
+import { packMore, packPlain, unpackPlain } from './message-pack.ts'
 
 /** The name of an event on the hub. A symbol, because it is not encoded for other clients. */
 export const hubName = Symbol('hubName')
@@ -36,6 +36,11 @@ export interface Codec {
   readonly isPerUser: boolean
   /** Null for a frame that clients of this codec do not get. */
   encode(frame: Frame, origin?: string): Uint8Array | null
+  /**
+   * An encoded event with its `key`, for the sessions of the user who made it. Absent where clients of this codec get no
+   * keys.
+   */
+  withKey?(bytes: Uint8Array, key: string): Uint8Array
   /** Decodes a frame of a client; throws where it is not of this protocol. */
   decode(message: ArrayBuffer, isBinary: boolean): unknown
   /**
@@ -67,6 +72,10 @@ function native(protocol: 'json' | 'msgpack', scalars: Scalars): NativeCodec {
       // By way of JSON, so that dropping, quoting and rounding is decided in one place for both protocols.
       return isBinary ? packPlain(JSON.parse(json)) : Buffer.from(json)
     },
+    // Added to the bytes that all others get: to encode the event once more would take many times as long.
+    withKey: isBinary
+      ? (bytes, key) => packMore(bytes, 'key', key)
+      : (bytes, key) => Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,"key":${JSON.stringify(key)}}`)]),
     decode(message, isBinaryMessage) {
       if (isBinaryMessage !== isBinary) throw new TypeError(`This protocol has ${isBinary ? 'binary' : 'text'} frames`)
       const bytes = Buffer.from(message)

@@ -10,8 +10,11 @@ export const TooManySessions = problem(429, 'too-many-sessions', 'You have too m
 const TokenEnded = problem(401, 'unauthorized', 'The access token is no longer valid.')
 
 export interface AdmissionParts {
-  /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
-  authenticate: (token: string) => Principal | Promise<Principal>
+  /**
+   * The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. `address` is
+   * the client's.
+   */
+  authenticate: (token: string, address: string) => Principal | Promise<Principal>
   credentials: Pick<Credentials, 'expiryOf'>
   sessions: Sessions
   settings: RealtimeSettings
@@ -58,14 +61,33 @@ export class Admission {
   }
 
   /** The principal of a token. Throws 401 for a malformed token; rejects with other refusals. */
-  authenticate(token: string): Principal | Promise<Principal> {
+  authenticate(token: string, address: string): Principal | Promise<Principal> {
     try {
-      return this.#parts.authenticate(token)
+      return this.#parts.authenticate(token, address)
     } catch (error) {
       // Reported after the connection is open, as for an API key that has to be looked up: to a browser, a refused
       // upgrade has no reason.
       if (error instanceof Problem && error.status === 403) return Promise.reject(error)
       throw error
+    }
+  }
+
+  /**
+   * Authenticates on a connection that is open: calls `accept` with the principal, within this call where the token is
+   * known, or `refuse` with the reason, also where `accept` throws it.
+   */
+  settle(
+    token: string,
+    address: string,
+    accept: (principal: Principal) => void,
+    refuse: (reason: unknown) => void,
+  ): void {
+    try {
+      const principal = this.authenticate(token, address)
+      if (principal instanceof Promise) principal.then(accept).catch(refuse)
+      else accept(principal)
+    } catch (error) {
+      refuse(error)
     }
   }
 

@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import type { Bus } from '../../cluster/bus.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ListedSession, SessionFilter, SessionPage } from './session-list.ts'
+import { SessionFilter, SessionPage, type ListedSession } from './session-list.ts'
 
 interface SessionDirectoryParts {
   bus: Bus
@@ -29,19 +30,18 @@ const answerTimeoutMs = 500
 /** The most sessions in one node's answer, whatever limit it is asked for: some 200 KB. */
 const answerLimit = 1_000
 
-interface Question {
-  from: string
-  ticket: number
+const Question = z.object({
+  from: z.string(),
+  ticket: z.int(),
   /** The node that is asked; absent: all. */
-  to?: string | undefined
-  filter: SessionFilter
-  limit: number
-}
+  to: z.string().optional(),
+  filter: SessionFilter,
+  limit: z.int().nonnegative(),
+})
+type Question = z.output<typeof Question>
 
-interface Answer extends SessionPage {
-  from: string
-  ticket: number
-}
+const Answer = SessionPage.extend({ from: z.string(), ticket: z.int() })
+type Answer = z.output<typeof Answer>
 
 /** A question that some nodes have still to answer. */
 interface OpenQuestion {
@@ -70,8 +70,8 @@ export class SessionDirectory {
   start(): () => void {
     const { bus, node } = this.#parts
     const ends = [
-      bus.subscribe(questions, question => this.#onQuestion(question as Question)),
-      bus.subscribe(answersTo(node), answer => this.#onAnswer(answer as Answer)),
+      bus.subscribe(questions, Question.parse, question => this.#onQuestion(question)),
+      bus.subscribe(answersTo(node), Answer.parse, answer => this.#onAnswer(answer)),
     ]
     return () => ends.forEach(end => end())
   }

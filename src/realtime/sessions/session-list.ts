@@ -1,33 +1,37 @@
+import { z } from 'zod'
 import type { Session, SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 
 /** Selects sessions; each absent member matches all. */
-export interface SessionFilter {
-  user?: number | undefined
+export const SessionFilter = z.object({
+  user: z.int().optional(),
   /** Sessions that are subscribed to this app. */
-  app?: number | undefined
-  number?: number | undefined
-}
+  app: z.int().optional(),
+  number: z.int().optional(),
+})
+export type SessionFilter = z.output<typeof SessionFilter>
 
 /** A session in a list: plain values, so that it can be sent between nodes. */
-export interface ListedSession {
-  number: number
-  kind: SessionKind
+const ListedSession = z.object({
+  number: z.int(),
+  kind: z.custom<SessionKind>(value => typeof value === 'string'),
   /** Null before the session is authenticated. */
-  user: number | null
+  user: z.int().nullable(),
   /** When its socket opened, in milliseconds since 1970. */
-  since: number
-  ip: string
+  since: z.number(),
+  ip: z.string(),
   /** The first apps that it is subscribed to; `subscriptions` is their number. */
-  apps: number[]
-  subscriptions: number
-}
+  apps: z.array(z.int()),
+  subscriptions: z.int(),
+})
+export type ListedSession = z.output<typeof ListedSession>
 
-export interface SessionPage {
-  sessions: ListedSession[]
+export const SessionPage = z.object({
+  sessions: z.array(ListedSession),
   /** The number of matching sessions, listed or not. */
-  count: number
-}
+  count: z.int(),
+})
+export type SessionPage = z.output<typeof SessionPage>
 
 /** Apps listed for each session: as many as a table row has room for, so that a page stays small. */
 const appsShown = 10

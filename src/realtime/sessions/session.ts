@@ -24,9 +24,13 @@ export type SessionState =
 export const closeCodes = {
   /** The client has finished. */
   normal: 1000,
+  /** A frame was larger than any may be. */
+  tooLarge: 1009,
   /** An internal error; reconnecting helps. */
   failed: 1011,
   restarting: 1012,
+  /** The node has no room for another connection. */
+  overloaded: 1013,
   malformed: 4400,
   unauthorized: 4401,
   /** Ended by an operator: the client should not reconnect by itself. */
@@ -55,9 +59,9 @@ const closed: SessionState = { state: 'closed' }
 const faultLimit = 5
 
 /**
- * What a client may send before it is authenticated: the longest hello, with every character escaped, and some pings.
+ * What a client may send before it is authenticated: the longest hello, with a token of the host of 8 KiB, and some pings.
  */
-const helloBytes = 4 * 1024
+export const helloBytes = 12 * 1024
 
 /**
  * One WebSocket connection. Created when the socket opens; ends with the socket, by `close` or by the client. It holds
@@ -168,12 +172,15 @@ export class Session {
     if (!this.isClosed) this.#socket.unsubscribe(topic)
   }
 
-  /** Counts a frame of the client; false where it exceeds `perSecond`. Unused allowance adds up to `most`. */
-  admits(now: number, perSecond: number, most: number): boolean {
+  /**
+   * Counts a frame of the client, or what it does at once as so many; false where that exceeds `perSecond`. Unused
+   * allowance adds up to `most`.
+   */
+  admits(now: number, { perSecond, most }: { perSecond: number; most: number }, count = 1): boolean {
     this.#allowance = Math.min(most, this.#allowance + (Math.max(0, now - this.#countedAt) / 1_000) * perSecond)
     this.#countedAt = now
-    if (this.#allowance < 1) return false
-    this.#allowance--
+    if (this.#allowance < count) return false
+    this.#allowance -= count
     return true
   }
 

@@ -4,11 +4,12 @@ import { ClientOrigin } from './client-origins.ts'
 import { AmbiguousRequest, isClearlyFramed } from '../../http/request/head.ts'
 import type { HttpServer } from '../../http/server/server.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/errors.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
 import type { Codec } from '../protocols/protocol.ts'
 import { PendingSession } from './pending-session.ts'
-import { Session, type SessionKind } from './session.ts'
+import { closeCodes, Session, toCloseCode, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
 
@@ -48,9 +49,26 @@ export interface SocketParts {
   clock: Clock
 }
 
+/**
+ * The largest message that is received, only to be refused: larger than `frameBytes`, because uWebSockets.js cuts a
+ * connection with a message over its own limit, and the client would not learn why (1006).
+ */
+const refusableBytes = 1024 * 1024
+
 /** The user data of a socket. uWebSockets.js copies its members, so there is only one. */
 interface UserData {
-  session: Session | Opening | PendingSession
+  session: Session | Opening | PendingSession | Refused
+}
+
+/** A connection that is opened only to be closed with the reason: to a browser, a refused upgrade has none. */
+class Refused {
+  readonly code: number
+  readonly reason: string
+
+  constructor({ status, code }: Problem) {
+    this.code = status === 503 ? closeCodes.overloaded : toCloseCode(status)
+    this.reason = code
+  }
 }
 
 /** What is known of a connection when its socket opens. */
@@ -68,15 +86,17 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
   const { server, sessions, fanOut, settings, clock } = parts
   const budget = { bytes: 0 }
   server.uws.ws<UserData>(endpoint.path, {
-    maxPayloadLength: settings.frameBytes,
+    maxPayloadLength: Math.max(refusableBytes, settings.frameBytes),
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
     maxBackpressure: settings.backlogBytes,
     // Otherwise uWebSockets.js silently skips published messages of a socket with too much backlog.
     closeOnBackpressureLimit: true,
     // No compression, which would take most of the memory of an idle connection.
-    upgrade: (res, req, context) => upgrade(endpoint, parts, res, req, context),
+    upgrade: (res, req, context) => upgrade(endpoint, parts, { res, req, context }),
     open(socket) {
+      const { session: refusal } = socket.getUserData()
+      if (refusal instanceof Refused) return void socket.end(refusal.code, refusal.reason)
       const { codec, origin, ip, principal } = openingOf(socket)
       // An origin of its own until the session is open: nothing is published to it before.
       const clientOrigin = new ClientOrigin(origin, 0)
@@ -91,12 +111,18 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
     },
     message(socket, message, isBinary) {
       const { session } = socket.getUserData()
+      if (session instanceof Refused) return
+      if (message.byteLength > settings.frameBytes)
+        return sessionOf(socket).close(closeCodes.tooLarge, 'frame-too-large')
       if (session instanceof PendingSession) session.hold(message, isBinary)
       else endpoint.onMessage(sessionOf(socket), message, isBinary)
     },
-    drain: socket => fanOut.onDrain(sessionOf(socket)),
+    drain(socket) {
+      if (!(socket.getUserData().session instanceof Refused)) fanOut.onDrain(sessionOf(socket))
+    },
     close(socket) {
       const data = socket.getUserData()
+      if (data.session instanceof Refused) return
       if (data.session instanceof PendingSession) data.session.release()
       const session = sessionOf(socket)
       session.onSocketClosed()
@@ -113,30 +139,55 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
  * move the socket's memory, `cork` continues to read the WebSocket as an HTTP response, and may find that the
  * connection is to be closed.
  */
-function upgrade(
-  endpoint: WebSocketEndpoint,
-  { server, admission }: SocketParts,
-  res: HttpResponse,
-  req: HttpRequest,
-  context: us_socket_context_t,
-): void {
-  try {
-    if (!isClearlyFramed(req)) throw AmbiguousRequest()
-    const { codec, protocol, token } = endpoint.readUpgrade(req)
-    admission.requireCapacity(token === null)
-    const principal = token === null ? null : admission.authenticate(token)
-    // The refusal is sent when the socket is open; if that fails, there is no client left.
-    if (principal instanceof Promise) principal.catch(() => {})
+function upgrade(endpoint: WebSocketEndpoint, { server, admission }: SocketParts, { res, req, context }: Upgrade) {
+  const open = (session: UserData['session'], protocol: string) =>
     res.upgrade<UserData>(
-      { session: { codec, origin: server.originOf(req), ip: server.ipOf(res, req), principal } },
+      { session },
       req.getHeader('sec-websocket-key'),
       protocol,
       req.getHeader('sec-websocket-extensions'),
       context,
     )
+  let opening: Opening
+  let subprotocol: string
+  try {
+    if (!isClearlyFramed(req)) return server.refuse(res, req, AmbiguousRequest())
+    const { codec, protocol, token } = endpoint.readUpgrade(req)
+    admission.requireCapacity(token === null)
+    const ip = server.ipOf(res, req)
+    const principal = token === null ? null : admission.authenticate(token, ip)
+    // The refusal is sent when the socket is open; if that fails, there is no client left.
+    if (principal instanceof Promise) principal.catch(() => {})
+    opening = { codec, origin: server.originOf(req), ip, principal }
+    subprotocol = protocol
   } catch (error) {
-    server.refuse(res, req, error)
+    if (!(error instanceof Problem)) return server.refuse(res, req, error)
+    return open(new Refused(error), anyOffered(req))
   }
+  open(opening, subprotocol)
+}
+
+interface Upgrade {
+  res: HttpResponse
+  req: HttpRequest
+  context: us_socket_context_t
+}
+
+/** One of the offered subprotocols: browsers break off a connection without one of theirs. */
+function anyOffered(req: HttpRequest): string {
+  const offered = offeredProtocols(req)
+  return offered.find(protocol => !protocol.startsWith(bearerPrefix)) ?? offered[0] ?? ''
+}
+
+/** Before a token in an offered subprotocol. */
+export const bearerPrefix = 'bearer.'
+
+/** The subprotocols that the client offers, in its order. */
+export function offeredProtocols(req: HttpRequest): string[] {
+  return req
+    .getHeader('sec-websocket-protocol')
+    .split(/\s*,\s*/)
+    .filter(Boolean)
 }
 
 /** Opens the session when its token has been looked up, and then handles what the client has sent meanwhile. */
@@ -169,8 +220,8 @@ export function bearerIn(req: HttpRequest): string | null {
 
 function openingOf(socket: WebSocket<UserData>): Opening {
   const { session } = socket.getUserData()
-  if (session instanceof Session || session instanceof PendingSession) throw new Error('A socket was opened twice')
-  return session
+  if ('principal' in session) return session
+  throw new Error('A socket was opened twice')
 }
 
 function sessionOf(socket: WebSocket<UserData>): Session {

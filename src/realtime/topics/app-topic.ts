@@ -5,10 +5,11 @@ import type { AppState } from '../../engine/state.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { current, reset } from '../protocols/frames.ts'
-import type { History } from './history.ts'
+import { ownKeyOf, type History } from './history.ts'
 import { hubName, perUser, type Codec, type Frame } from '../protocols/protocol.ts'
+import type { Session } from '../sessions/session.ts'
 import type { Subscription } from './subscription.ts'
-import { ReplayBuffer, type ReplayBuffers } from './replay-buffer.ts'
+import { ReplayBuffer, type OwnKey, type ReplayBuffers } from './replay-buffer.ts'
 
 /** Sends bytes to every socket that has subscribed to a topic. */
 export type Publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => void
@@ -18,6 +19,8 @@ export interface AppTopicParts {
   history: History
   buffers: ReplayBuffers
   publish: Publish
+  /** The open sessions of a user on this node. */
+  sessionsOf: (user: number) => Iterable<Session>
   clock: Clock
   log: Log
   /** Called when the topic has advanced, for subscriptions that are ahead of it. */
@@ -242,17 +245,36 @@ export class AppTopic {
     this.#lastVisible = event.rev
     this.#hidden = 0
     const isPast = changing.test(event.type)
+    const own = ownKeyOf(event)
     if (isPast) this.#changes++
     for (const { codec, buffer } of this.#audiences.values()) {
       const bytes = history.encode(codec, event, frame)
       if (bytes === null) continue
       const topic = codec.topic(this.app, frame[hubName] ?? event.type)
-      buffers.push(buffer, { rev: event.rev, topic, bytes })
-      publish(topic, bytes, codec.isBinary)
+      buffers.push(buffer, { rev: event.rev, topic, bytes, own })
+      if (own === null) publish(topic, bytes, codec.isBinary)
+      else this.#publishOwn(codec, topic, bytes, own)
       // From this event on, an item in the trash is shown to live subscribers only.
       if (isPast) buffers.drop(buffer)
     }
     if (frame[perUser]) void this.#sendPerUser(event)
+  }
+
+  /** Publishes an event with a key: to the sessions of the user who sent it with the key, to all others without. */
+  #publishOwn(codec: Codec, topic: string, bytes: Uint8Array, { user, key }: OwnKey): void {
+    const keyed = codec.withKey?.(bytes, key)
+    const own: Session[] = []
+    if (keyed !== undefined) {
+      for (const session of this.#parts.sessionsOf(user)) {
+        if (session.codec !== codec || session.subscriptions.get(this.app)?.stage !== 'live') continue
+        // Sent before it leaves: this also sends what was published to it and is still gathered.
+        session.sendBytes(keyed)
+        session.leave(topic)
+        own.push(session)
+      }
+    }
+    this.#parts.publish(topic, bytes, codec.isBinary)
+    for (const session of own) session.join(topic)
   }
 
   /** Sends each live subscriber its user's version of the event. Never rejects; other subscribers get nothing. */

@@ -1,12 +1,13 @@
 import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
-import type { AppEvent } from '../../engine/event.ts'
+import { appAsOf, type AppEvent } from '../../engine/event.ts'
 import type { UserCache, User } from '../../auth/user-cache.ts'
 import type { AppState } from '../../engine/state.ts'
 import type { Log } from '../../lib/log.ts'
-import { listEvents } from '../../log/events.ts'
+import { countEvents, findNewestRev, listEvents } from '../../log/events.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { current } from '../protocols/frames.ts'
 import { hubName, perUser, type Codec, type Frame } from '../protocols/protocol.ts'
+import type { OwnKey } from './replay-buffer.ts'
 
 export interface HistoryParts {
   sql: Sql
@@ -34,8 +35,33 @@ export class History {
     const { sql, events } = this.#parts
     const rows = await listEvents(sql, app, rev, limit)
     const read = await withBodies(sql, rows, events)
-    await this.loadNames(read)
+    await Promise.all([this.loadNames(read), this.#setAppRevs(read)])
     return read
+  }
+
+  /** True where the log has an event of the app with this rev. */
+  async has(app: number, rev: number): Promise<boolean> {
+    const [event] = await listEvents(this.#parts.sql, app, rev - 1, 1)
+    return event?.rev === rev
+  }
+
+  /** The number of events after a rev, up to a limit; null where the log does not reach back to it. */
+  async countAfter(app: number, rev: number, limit: number): Promise<number | null> {
+    const { count, prev } = await countEvents(this.#parts.sql, app, rev, limit)
+    return prev === rev ? count : null
+  }
+
+  /** Sets the `rev` of their app for events of one app that follow each other. */
+  async #setAppRevs(events: readonly AppEvent[]): Promise<void> {
+    const [first] = events
+    if (first === undefined) return
+    const types = [...this.#parts.events.values()].filter(({ isActivity }) => isActivity).map(({ type }) => type)
+    const before = { rev: first.rev, types }
+    let rev = first.kind.isActivity ? first.rev : await findNewestRev(this.#parts.sql, first.app_id, before)
+    for (const event of events) {
+      if (event.kind.isActivity) ({ rev } = event)
+      if (rev !== null) event.app_rev = rev
+    }
   }
 
   hasNames(event: AppEvent): boolean {
@@ -71,7 +97,7 @@ export class History {
     const { userCache, origin } = this.#parts
     const { kind, type, rev, app_id } = event
     const shown = this.#show(event, state)
-    const own = kind.perUser?.present(state, user, { app: state.app, userCache, origin: origin() })
+    const own = kind.perUser?.present(state, user, { app: appAsOf(state.app, event), userCache, origin: origin() })
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
@@ -99,7 +125,7 @@ export class History {
     if (kind.present === undefined) return null
     let shown: Record<string, unknown> | null = {}
     try {
-      shown = kind.present(event, { app: state.app, userCache, origin: origin() })
+      shown = kind.present(event, { app: appAsOf(state.app, event), userCache, origin: origin() })
     } catch (error) {
       // An event that cannot be represented must not block later ones.
       log.error({ app: app_id, rev, type, error }, 'An event cannot be shown')
@@ -107,6 +133,11 @@ export class History {
     if (shown === null) return null
     return { actor: actor(userCache.show(actor_id), origin()), created_at, ...shown }
   }
+}
+
+/** The event's Idempotency-Key, for the sessions of its actor; null where it has none. API keys have no sessions. */
+export function ownKeyOf({ key = null, actor_id: user }: AppEvent): OwnKey | null {
+  return key === null || user <= 0 ? null : { user, key }
 }
 
 function namesIn(event: AppEvent): number[] {

@@ -4,10 +4,21 @@ export interface EncodedEvent {
   /** The topic under which it was published. */
   readonly topic: string
   readonly bytes: Uint8Array
+  /** What its bytes do not have, as only sessions of one user get it. */
+  readonly own?: OwnKey | null
 }
 
-/** The overhead of an entry in bytes. Measured: an object, its view of a buffer, two array slots. */
+/** The Idempotency-Key of an event, for the sessions of the user who sent it. */
+export interface OwnKey {
+  readonly user: number
+  readonly key: string
+}
+
+/** The overhead of an entry in bytes. Measured: an object, its view of a buffer, two array slots. With a key: a guess. */
 const entryBytes = 200
+const keyedEntryBytes = 350
+
+const overheadOf = ({ own }: EncodedEvent) => (own ? keyedEntryBytes : entryBytes)
 
 /** Memory for events of any app, filled in the order in which they are added; as a rule they are also removed in it. */
 const slabBytes = 64 * 1024
@@ -110,15 +121,15 @@ export class ReplayBuffers {
     while (this.#shift(buffer));
   }
 
-  #add(buffer: ReplayBuffer, { rev, topic, bytes }: EncodedEvent): EncodedEvent {
-    const copy = this.#copy(bytes)
+  #add(buffer: ReplayBuffer, event: EncodedEvent): EncodedEvent {
+    const copy = this.#copy(event.bytes)
     const count = this.#memory.get(copy.buffer) ?? 0
     this.#memory.set(copy.buffer, count + 1)
     if (count === 0) this.#bytes += copy.buffer.byteLength
     this.#events++
-    this.#bytes += entryBytes
+    this.#bytes += overheadOf(event)
     this.#queue.push(buffer)
-    return { rev, topic, bytes: copy }
+    return { ...event, bytes: copy }
   }
 
   #copy(bytes: Uint8Array): Uint8Array {
@@ -137,7 +148,7 @@ export class ReplayBuffers {
     const event = buffer.shift()
     if (event === undefined) return false
     this.#events--
-    this.#bytes -= entryBytes
+    this.#bytes -= overheadOf(event)
     this.#release(event.bytes.buffer)
     return true
   }

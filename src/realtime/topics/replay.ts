@@ -1,24 +1,39 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Log } from '../../lib/log.ts'
 import type { FairQueue } from '../../lib/fair-queue.ts'
+import type { Epoch } from '../../log/epoch.ts'
 import type { AppTopic } from './app-topic.ts'
 import { current, reset, subscribed } from '../protocols/frames.ts'
-import type { History } from './history.ts'
+import { ownKeyOf, type History } from './history.ts'
 import { hubName, type Codec } from '../protocols/protocol.ts'
 import { closeCodes } from '../sessions/session.ts'
 import { SharedRead } from './shared-read.ts'
+import type { TakeSnapshot } from './snapshot.ts'
 import type { Subscription } from './subscription.ts'
 import type { EncodedEvent, ReplayBuffers } from './replay-buffer.ts'
 
 export interface ReplaysParts {
+  epoch: Pick<Epoch, 'id'>
   history: History
   buffers: ReplayBuffers
   /** The queue for all reads of subscribers. */
   queue: FairQueue
   /** A replay pauses while the client has more unsent bytes than this. */
   replayBytes: number
+  takeSnapshot: TakeSnapshot
+  /** Refuses a subscription that has begun and is not answered yet. */
+  refuse: (subscription: Subscription, error: unknown) => void
   /** Reads events of the app that other nodes have committed. */
   catchUp: (app: number) => Promise<void>
   log: Log
+}
+
+/** Where a subscription begins. */
+interface Place {
+  hidden: number
+  head: number
+  isForeign: boolean
+  isFar: boolean
 }
 
 /** Encoded events of the log: all visible ones after `start`, up to `end`. */
@@ -30,6 +45,9 @@ interface Page {
 
 /** The most events of one read of the log. A guess: a quarter of a megabyte of typical ones. */
 const largestPage = 256
+
+/** Events of this size are encoded in one turn of the event loop: that takes some milliseconds. */
+const encodedBytes = 128 * 1024
 
 /**
  * Sends returning clients the events that they missed, from the topic's replay buffer or from the log, no faster than
@@ -46,26 +64,36 @@ export class Replays {
 
   /**
    * Starts a subscription on an open topic. A client without a cursor gets the events after `head`, where the history
-   * ends in the database. A client gets the frame `reset` where its cursor is beyond `head`, or before `hidden`, the
-   * rev up to which it may not see the history.
+   * ends in the database. A client gets the frame `reset` where its cursor is beyond `head`, or before `hidden`, the rev up to
+   * which it may not see the history, or `isForeign`, of another history; a client that asks for a snapshot gets that instead,
+   * and also where it has no cursor or `isFar` behind.
    */
-  begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
+  begin(subscription: Subscription, { hidden, head, isForeign, isFar }: Place): void {
     const { session, app, appTopic, cursor } = subscription
+    const { id: epoch } = this.#parts.epoch
+    const { sent } = appTopic
     appTopic.addListener(session.codec)
-    if (cursor === undefined && head > appTopic.sent) {
+    const isLost = cursor !== undefined && (cursor < hidden || cursor > Math.max(head, sent) || isForeign)
+    if (subscription.snapshot !== undefined && (cursor === undefined || isLost || isFar)) {
+      subscription.awaitsSnapshot = true
+      this.resume(subscription)
+    } else if (cursor === undefined && head > appTopic.sent) {
       // Events that this node has yet to publish are known to the client from another node.
       subscription.cursor = head
-      session.send(subscribed(subscription, head, head))
+      session.send(subscribed(subscription, { rev: head, head_rev: head, epoch }))
       this.#wait(subscription)
-    } else if (cursor === undefined || cursor === appTopic.sent) {
-      session.send(subscribed(subscription, appTopic.sent, appTopic.sent))
+    } else if (cursor === undefined || (cursor === appTopic.sent && !isForeign)) {
+      session.send(subscribed(subscription, { rev: sent, head_rev: sent, epoch }))
       this.#goLive(subscription)
-    } else if (cursor < hidden || cursor > Math.max(head, appTopic.sent)) {
-      session.send(subscribed(subscription, appTopic.sent, appTopic.sent))
-      session.send(reset(app, appTopic.sent))
+    } else if (isLost) {
+      // Together: a client that got the first alone would go on as if it had everything.
+      session.cork(() => {
+        session.send(subscribed(subscription, { rev: sent, head_rev: sent, epoch }))
+        session.send(reset(app, appTopic.sent))
+      })
       this.#goLive(subscription)
     } else {
-      session.send(subscribed(subscription, cursor, Math.max(head, appTopic.sent)))
+      session.send(subscribed(subscription, { rev: cursor, head_rev: Math.max(head, sent), epoch }))
       if (cursor > appTopic.sent) this.#wait(subscription)
       else this.resume(subscription)
     }
@@ -120,6 +148,7 @@ export class Replays {
   async #run(subscription: Subscription): Promise<void> {
     const run = ++subscription.run
     const { session, appTopic } = subscription
+    if (subscription.awaitsSnapshot && !(await this.#sendSnapshot(subscription, run))) return
     while (isGoingOn(subscription, run)) {
       const cursor = subscription.cursor!
       if (cursor > appTopic.sent) {
@@ -141,6 +170,35 @@ export class Replays {
         if (isGoingOn(subscription, run)) this.#sendPage(subscription, page)
       }
     }
+  }
+
+  /** False where the subscription has to wait for its client to receive other frames, or was ended or held meanwhile. */
+  async #sendSnapshot(subscription: Subscription, run: number): Promise<boolean> {
+    const { session, app, appTopic, snapshot: items = 0, wantsAgents: hasRuns } = subscription
+    const { epoch, queue, replayBytes, takeSnapshot, refuse, catchUp } = this.#parts
+    const take = async () => {
+      const { state } = session
+      if (state.state !== 'open' || !isGoingOn(subscription, run)) return null
+      if (session.bufferedBytes > replayBytes) {
+        subscription.stage = 'paused'
+        return null
+      }
+      return takeSnapshot(app, state.principal, { items, hasRuns })
+    }
+    try {
+      const taken = await queue.add(session.owner ?? 0, take)
+      if (taken === null || !isGoingOn(subscription, run)) return false
+      const { rev, shown } = taken
+      const head_rev = Math.max(rev, appTopic.sent)
+      session.send(subscribed(subscription, { rev, head_rev, epoch: epoch.id, snapshot: shown }))
+      subscription.awaitsSnapshot = false
+      subscription.cursor = rev
+    } catch (error) {
+      refuse(subscription, error)
+      return false
+    }
+    if (subscription.cursor > appTopic.sent) catchUp(app).catch((error: unknown) => this.#fail(subscription, error))
+    return true
   }
 
   #goLive(subscription: Subscription): void {
@@ -182,10 +240,11 @@ export class Replays {
   #sendEvents(subscription: Subscription, events: Iterable<EncodedEvent>): boolean {
     const { session, topics } = subscription
     let isFull = false
-    for (const { rev, topic, bytes } of events) {
+    for (const { rev, topic, bytes, own } of events) {
       if (!topics.includes(topic)) continue
       if (isFull) return false
-      session.sendBytes(bytes)
+      const key = own?.user === session.user ? own?.key : undefined
+      session.sendBytes((key !== undefined && session.codec.withKey?.(bytes, key)) || bytes)
       subscription.cursor = rev
       isFull = session.bufferedBytes > this.#parts.replayBytes
     }
@@ -224,14 +283,27 @@ export class Replays {
     if (events.length === 0 || events[0]!.prev !== start) return null
     const encoded: EncodedEvent[] = []
     let sentRev = start
+    let sizeBytes = 0
     for (const event of events) {
+      if (sizeBytes > encodedBytes) {
+        sizeBytes = 0
+        await nextTurn()
+      }
       const frame = history.toFrame(event, sentRev, appTopic.state)
       if (frame === null) continue
       sentRev = event.rev
       const bytes = history.encode(codec, event, frame)
+      sizeBytes += bytes?.byteLength ?? 0
       if (bytes !== null)
-        encoded.push({ rev: event.rev, topic: codec.topic(appTopic.app, frame[hubName] ?? event.type), bytes })
+        encoded.push({
+          rev: event.rev,
+          topic: codec.topic(appTopic.app, frame[hubName] ?? event.type),
+          bytes,
+          own: ownKeyOf(event),
+        })
     }
+    // As after the read: the last subscriber may have gone meanwhile.
+    if (!appTopic.hasListeners(codec)) return { start, end: start, events: [] }
     const end = events.at(-1)!.rev
     const bufferStart = buffer().start
     // An item that changed meanwhile may have been read in its old version, which must not be kept.

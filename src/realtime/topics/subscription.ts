@@ -16,10 +16,16 @@ const firstPage = 32
 export interface SubscribeOptions {
   /** The last rev that the client has seen; absent: it wants only later events. */
   after?: number | undefined
+  /** The epoch that `after` belongs to. */
+  epoch?: string | undefined
   /** True: the client wants to see agents at work, before that becomes part of the app's history. */
   agents?: boolean | undefined
+  /** The number of items of a snapshot, for a client that has missed more than it can be sent. */
+  snapshot?: number | undefined
   /** The client's id for the request, repeated in the answer. */
   request?: number | undefined
+  /** How the client named the app, where that was not by id alone; repeated in a refusal. */
+  ref?: string | undefined
 }
 
 interface SubscriptionTopics {
@@ -36,6 +42,12 @@ export class Subscription {
   readonly topics: string[]
   /** Repeated in the answer, so that the client knows which request it is for. */
   readonly request: number | undefined
+  /** How the client named the app, repeated in a refusal. */
+  readonly ref: string | undefined
+  /** The number of items of the snapshot that the client asks for. */
+  readonly snapshot: number | undefined
+  /** True while it is owed one, before it is answered. */
+  awaitsSnapshot = false
   /** True where it outlives the right to the app: the client gets no frame when the right ends or returns. */
   readonly isLasting: boolean
   /** True where it gets frames about agents at work. */
@@ -45,6 +57,8 @@ export class Subscription {
   stage: Stage = 'opening'
   /** Every event up to this rev has been sent; while it is live, the topic's `sent` counts instead. */
   cursor: number | undefined
+  /** The history that the client's first cursor belongs to, as it says. */
+  readonly epoch: string | undefined
   /** The most events of its next read of the log; grows while its client keeps up. */
   pageSize = firstPage
   /** Counts the runs of its replay: a run that was overtaken while it waited stops. */
@@ -53,7 +67,7 @@ export class Subscription {
   constructor(
     session: Session,
     appTopic: AppTopic,
-    { topics, isLasting = false, agents = false, after, request }: SubscribeOptions & SubscriptionTopics,
+    { topics, isLasting = false, agents = false, ...asked }: SubscribeOptions & SubscriptionTopics,
   ) {
     this.session = session
     this.app = appTopic.app
@@ -61,7 +75,15 @@ export class Subscription {
     this.topics = topics
     this.isLasting = isLasting
     this.wantsAgents = agents
-    this.request = request
-    this.cursor = after
+    this.request = asked.request
+    this.ref = asked.ref
+    this.snapshot = asked.snapshot
+    this.cursor = asked.after
+    this.epoch = asked.epoch
+  }
+
+  /** The uid of the app, if it has one; the topic is open. */
+  get uid(): string | null {
+    return this.appTopic.state.app.uid
   }
 }

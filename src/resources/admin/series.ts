@@ -33,6 +33,7 @@ const Series = z.object({ points: z.array(z.array(z.union([Timestamp, z.string()
 export const showSeries = route('GET /api/admin/series', {
   summary: 'Get a figure over time, of all nodes: minute by minute for eight days',
   auth: 'key',
+  isHeavy: true,
   query: SeriesQuery,
   replies: { 200: Series },
   async handle({ query }, { sql, now }) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
+import { hasClearSecrets } from '../seals.ts'
 
 /** A setting as it is shown. */
 export interface SettingInfo {
@@ -11,6 +12,8 @@ export interface SettingInfo {
   default: string | null
   source: 'env' | '.env' | 'default'
   description: string
+  /** What a careful owner would change about it now; absent where all is well. */
+  warning?: string
 }
 
 export const SettingShape = z
@@ -20,6 +23,7 @@ export const SettingShape = z
     default: z.string().optional(),
     source: z.enum(['env', '.env', 'default']),
     description: z.string(),
+    warning: z.string().optional().describe('What a careful owner would change about it now'),
   })
   .meta({ id: 'Setting' })
 
@@ -27,5 +31,13 @@ export const listSettings = route('GET /api/admin/settings', {
   summary: 'List the settings of this node, and where they come from',
   auth: 'key',
   replies: { 200: z.array(SettingShape) },
-  handle: (_, { settings }) => reply(200, [...settings]),
+  async handle(_, { settings, sql, vault }) {
+    const isClear = await hasClearSecrets(sql, vault)
+    return reply(
+      200,
+      settings.map(one => (isClear && one.name === 'SECRET_KEYS' ? { ...one, warning: clearSecrets } : one)),
+    )
+  },
 })
+
+const clearSecrets = 'Webhook secrets and agent headers are stored unencrypted: SECRET_KEYS is not set.'

@@ -3,6 +3,7 @@ import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { cancelRunsOfAgent } from '../../agents/runs/store.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid, requireFound } from '../../lib/errors.ts'
+import { foldName } from '../../lib/name.ts'
 import { requireUid, type Saved } from '../users/commands.ts'
 import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
@@ -48,7 +49,7 @@ export const upsertAgent = globalCommand(
     const stored = await lockUser(work.sql, uid)
     if (stored !== null) return change(work, stored, given)
     const { provider, model } = given
-    if (given.uid != null && given.uid.toLowerCase() !== uid.toLowerCase()) {
+    if (given.uid != null && foldName(given.uid) !== foldName(uid)) {
       throw invalid({ uid: ['must be the one in the path'] })
     }
     requireNew(given)

@@ -6,8 +6,7 @@ import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { withPicture } from '../blobs/pictures/picture.ts'
 import { leaveApps } from '../apps/members/leave.ts'
 import type { Saved } from '../users/commands.ts'
-import { listPersons } from '../users/lists/pages.ts'
-import type { PersonOrder } from '../users/lists/user-ids.ts'
+import { listPersons, type PersonOrder } from '../users/lists/pages.ts'
 import { createAgent, deleteAgent, restoreAgent, trashAgent, updateAgent, upsertAgent } from './commands.ts'
 import { Agent, AgentList, AgentListing, AgentPath, AgentQuery, AgentUidPath, AgentUpdate, NewAgent } from './schema.ts'
 import { showAgent, showAgents } from './show.ts'
@@ -17,6 +16,9 @@ const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
 const create = route('POST /api/agents', {
   summary: 'Create an agent',
+  description:
+    'An agent is a user that answers by itself in agent chats, and where it is mentioned. `builtin` needs no ' +
+    'model and no network.',
   auth: 'key',
   body: NewAgent,
   bodyLimitBytes: pictureBodyLimitBytes,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { kinds } from '../../agents/providers/kinds.ts'
 import { ReferenceInput } from '../../api/reference.ts'
 import { Int, LineInput, Metadata, pagedList, Timestamp } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
@@ -6,13 +7,9 @@ import { Blob } from '../blobs/schema.ts'
 import { DirectoryRef, NewUser, UserQuery, UserUpdate } from '../users/schema.ts'
 import { mostFunctions, NewAgentFunction } from './functions/schema.ts'
 
-/** External vendors of models. */
-const vendors = ['anthropic', 'gemini', 'kapa', 'openai'] as const
-
-/** The built-in provider. */
 export const builtin = 'builtin'
 
-export const Provider = z.enum([...vendors, builtin])
+export const Provider = z.enum(kinds.map(({ id }) => id))
 export type Provider = z.output<typeof Provider>
 
 export const AgentPath = z.object({ agent: z.string().describe('Id or uid of an agent') })

@@ -27,7 +27,7 @@ export interface AgentPerson {
 /** The agent that `{agent}` names, trashed or not; null for users too. */
 export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null> {
   const { id, name } = toReference(ref)
-  const named = id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
+  const named = id === null ? db`fold_name(u.uid) = fold_name(${name})` : db`u.id = ${id}`
   const [person] = await db<User[]>`${selectUsers(db)} where ${named} and u.is_agent`
   if (person === undefined) return null
   const row = (await listSettings(db, [person.id])).get(person.id)
@@ -91,7 +91,7 @@ export async function resolveFilesApps(tx: Tx, refs: readonly string[]): Promise
       select r.text, a.id, a.type, a.deleted_at from r join apps a on a.id = r.id
       union all
       select r.text, a.id, a.type, a.deleted_at from r join apps a
-        on lower(a.uid) = lower(r.name) and a.deleted_at is null and a.type <> 'agent_chat')
+        on fold_name(a.uid) = fold_name(r.name) and a.deleted_at is null and a.type <> 'agent_chat')
     select text, id from found where type = 'files' and deleted_at is null`
   return new Map(rows.map(({ text, id }) => [text, id]))
 }

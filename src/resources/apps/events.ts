@@ -5,16 +5,29 @@ import { blankMember, withMark, type AppRow, type MemberRow } from '../../engine
 import { findApps, loadMembers } from '../../engine/store.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
-import { EventApp } from './schema.ts'
+import { DeliveredApp, EventApp } from './schema.ts'
 
 const present = (_event: AppEvent, { app, origin }: PresentationContext) => ({ app: showAppRef(app, origin) })
 
 const schema = z.object({ app: EventApp })
+const marker = { marked_id: Int.optional(), marked_at: Timestamp.optional() }
 
 /** Takes over all columns but counters and revs, which change with their own events. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
-  const { rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
-  return { ...body, rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id }
+  const { rev, head_rev, guard_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
+  return {
+    ...body,
+    rev,
+    head_rev,
+    guard_rev,
+    head_at,
+    item_count,
+    trashed_count,
+    made_count,
+    last_id,
+    last_by,
+    prior_id,
+  }
 }
 
 const change = (type: string, isActivity: boolean, before: (app: AppRow) => Partial<AppRow> = () => ({})) =>
@@ -52,7 +65,7 @@ export const ownerChanged = change('owner_changed', false)
 
 interface Marked {
   marked_id: number | null
-  marked_at: string | null
+  is_marked: boolean
 }
 
 /**
@@ -66,25 +79,23 @@ export const appMarked = event<null>({
   type: 'app_marked',
   entity: 'app',
   isActivity: false,
+  isGuard: () => false,
   trigger: 'apps',
-  apply(state, { actor_id, facts }) {
-    const { marked_id, marked_at } = facts as unknown as Marked
+  apply(state, { actor_id, facts, created_at }) {
+    const { marked_id, is_marked } = facts as unknown as Marked
     const row = state.member(actor_id) ?? blankMember(state.app.id, actor_id)
-    state.putMember(withMark(row, marked_id, marked_at === null ? null : new Date(marked_at)))
+    state.putMember(withMark(row, marked_id, is_marked ? created_at : null))
   },
   revert(state, { actor_id }) {
     const own = state.member(actor_id)
     if (own !== undefined) state.putMember({ ...own, marked_id: own.marked_id === null ? 0 : null })
   },
-  schema: schema.extend({ marked_id: Int.optional(), marked_at: Timestamp.optional() }),
+  schema: schema.extend(marker),
+  payload: z.object({ app: DeliveredApp, ...marker }),
   isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
-  present({ facts }, { app, origin }) {
-    const { marked_id, marked_at } = facts as unknown as Marked
-    return {
-      app: showAppRef(app, origin),
-      marked_id,
-      marked_at: marked_at === null ? null : new Date(marked_at),
-    }
+  present({ facts, created_at }, { app, origin }) {
+    const { marked_id, is_marked } = facts as unknown as Marked
+    return { app: showAppRef(app, origin), marked_id, marked_at: is_marked ? created_at : null }
   },
 })
 
@@ -96,6 +107,8 @@ export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',
   entity: 'user',
   isActivity: false,
+  // A message to an app that members have removed records the newest one before it.
+  isGuard: ({ body, facts }) => body?.is_removed === true || facts?.was_hidden !== undefined,
   load: loadMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)

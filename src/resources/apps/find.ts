@@ -49,6 +49,7 @@ export async function openApp(
 ): Promise<OpenedApp> {
   const { by, userCache } = caller
   const state = typeof ref === 'object' ? ref : await findState(ref, caller)
+  by.place?.found(state.app)
   // Without the caller's directories, an app that is open to one of them would be refused.
   if (userCache.find(by.user) === undefined) await userCache.load([by.user])
   return { state, level: guards[least](state, by, userCache) }

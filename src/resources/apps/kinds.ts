@@ -11,6 +11,16 @@ export const guids = {
 
 export type Kind = keyof typeof guids
 
+/** The names of the app types. */
+export const kinds = Object.keys(guids) as [Kind, ...Kind[]]
+
+/** The type of an app as answers and events show it: its guid, and its name beside it. */
+export function showType(type: string): { type: string; kind: Kind } {
+  // Apps are made with the names of these types alone.
+  const kind = type as Kind
+  return { type: guids[kind], kind }
+}
+
 const byName = new Map<string, Kind>(
   Object.entries(guids).flatMap(([kind, guid]) => [
     [kind, kind as Kind],

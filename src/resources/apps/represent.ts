@@ -8,7 +8,7 @@ import type { Served } from '../route.ts'
 import { accessOf, levelOf, permissionsOf } from './members/access.ts'
 import { avatarUrl, type Presence } from '../users/represent.ts'
 import { showMember } from './members/represent.ts'
-import { guids, isConversation, type Kind } from './kinds.ts'
+import { isConversation, showType } from './kinds.ts'
 import { titleOf } from './naming.ts'
 import { isUnread } from './own/unread.ts'
 
@@ -20,7 +20,7 @@ export function showAppRef(app: AppRow, origin: string) {
   return {
     id: app.id,
     rev: app.rev,
-    type: guids[app.type as Kind],
+    ...showType(app.type),
     uid: app.uid,
     name: app.name,
     description: app.description,
@@ -78,17 +78,17 @@ function archivePath(app: number, by: Principal): string {
 export const shownMembers = 25
 
 /** The first members of an app who are not trashed, in joining order: a detailed app needs them in memory. */
-export function firstMembers(state: AppState, { trashed }: UserCache): number[] {
+export function firstMembers(state: AppState, { trashed }: UserCache, most = shownMembers): number[] {
   const ids: number[] = []
   for (const { user_id, access } of state.members()) {
     if (access !== null && !trashed.has(user_id)) ids.push(user_id)
-    if (ids.length === shownMembers) break
+    if (ids.length === most) break
   }
   return ids
 }
 
 /** The number of members who are not trashed. Iterates over trashed users or members, whichever are fewer. */
-function countMembers(state: AppState, { trashed }: UserCache): number {
+export function countMembers(state: AppState, { trashed }: UserCache): number {
   let count = state.memberCount
   if (trashed.size < count) {
     for (const user of trashed) if (state.member(user)?.access != null) count--

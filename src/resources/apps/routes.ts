@@ -80,6 +80,9 @@ const update = (messages: AppMessages) =>
 const upsert = (messages: AppMessages) =>
   route('PUT /api/apps/{uid}', {
     summary: 'Create an app or update the one with this uid',
+    description:
+      'The way to make apps: named by what they are about, such as `order-17`, and asked for by every page that ' +
+      'shows them. The type never changes.',
     auth: 'token or key',
     params: UidPath,
     body: AppUpsert,
@@ -89,7 +92,9 @@ const upsert = (messages: AppMessages) =>
     async handle({ params, body, by, representation, origin }, services) {
       const caller = { ...services, params, body, by, representation, origin }
       const { id, isNew } = await upsertByUid(caller)
-      const app = await showWhole(await services.apps.state(id), messages, caller)
+      const state = await services.apps.state(id)
+      by.place?.found(state.app)
+      const app = await showWhole(state, messages, caller)
       return isNew ? reply(201, app) : reply(200, app)
     },
   })

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../api/shape.ts'
+import { isBlank } from '../../lib/name.ts'
+import { Int, Metadata, MetadataInput, NameInput, pagedList, TagsInput, Timestamp, UidInput } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob } from '../blobs/schema.ts'
 import { ContentSummary } from './content-summary.ts'
 import { UserSummary } from '../users/schema.ts'
-import { guids, toKind, type Kind } from './kinds.ts'
+import { guids, kinds, toKind, type Kind } from './kinds.ts'
 
 export const AppPath = z.object({ app: z.string() })
 export const UidPath = z.object({ uid: z.string() })
@@ -28,13 +29,8 @@ export const Ref = z.union([z.int(), z.string().min(1).max(256)]).transform(Stri
 
 export const DirectoryRef = Ref.meta({ description: 'Directory id or name' })
 
-/** Trimmed; blank counts as absent. */
-const textInput = (longest: number) =>
-  z
-    .string()
-    .trim()
-    .max(longest)
-    .transform(text => (text === '' ? null : text))
+/** Blank counts as absent. */
+const textInput = (longest: number) => NameInput(longest).transform(text => (isBlank(text) ? null : text))
 
 const fields = {
   uid: UidInput.nullish(),
@@ -58,7 +54,7 @@ export type AppUpsert = z.output<typeof AppUpsert>
 export const AppUpdate = z.object(fields)
 export type AppUpdate = z.output<typeof AppUpdate>
 
-export const AppQuery = z.object({ trashed: QueryFlag.optional() })
+export const AppQuery = z.object({ trashed: QueryFlag.optional(), out: Listing.shape.out })
 
 /** Restricts a list to some apps, up to the items of a page. */
 export const AppRefs = z
@@ -82,6 +78,12 @@ export type AppListing = z.output<typeof AppListing>
 
 export const MarkQuery = z.object({ message_id: z.string().optional() })
 
+/** The type of an app, wherever one is shown. */
+export const AppType = {
+  type: z.string().describe('The guid of its type'),
+  kind: z.enum(kinds).describe('The name of its type, which `type` in a request may be as well'),
+}
+
 const Permission = z.enum(['list', 'read', 'create', 'update', 'delete', 'admin'])
 
 /** The app in lists and within content. */
@@ -89,7 +91,7 @@ export const AppSummary = z
   .object({
     id: Int,
     rev: Int,
-    type: z.string(),
+    ...AppType,
     uid: z.string().optional(),
     name: z.string().optional(),
     description: z.string().optional(),
@@ -120,10 +122,14 @@ export const EventApp = AppSummary.omit({
   permissions: true,
 }).meta({ id: 'EventApp' })
 
+/** An app as it stands at the root of a payload. */
+export const DeliveredApp = EventApp.extend({ picture: Blob.optional() }).meta({ id: 'DeliveredApp' })
+
+/** The parent of a comment, with its number of comments right after the event where that is about a comment. */
+export const EventParent = z.object({ id: Int, type: z.string(), comments: z.object({ count: Int }).optional() })
+
 /** What an event says of something that it cannot show any more. */
-export const EventRef = z
-  .object({ id: Int, app: EventApp, parent: z.object({ id: Int, type: z.string() }).optional() })
-  .meta({ id: 'EventRef' })
+export const EventRef = z.object({ id: Int, app: EventApp, parent: EventParent.optional() }).meta({ id: 'EventRef' })
 
 /** What has gone to the trash by the time that its update is read again. */
 export const TrashedRef = EventRef.extend({ is_trashed: z.literal(true) }).meta({ id: 'TrashedRef' })

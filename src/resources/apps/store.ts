@@ -24,15 +24,28 @@ interface NamedApp {
 
 /** The apps that have these uids, in no order. */
 export function listNamed(db: Db, uids: string[], by: Principal): Promise<NamedApp[]> {
+  return db<NamedApp[]>`select id, head_rev from (${selectNamed(db, uids, by)}) a`
+}
+
+/** The ids of the apps that `findAppId` finds, by uid as it is given; no entry for one that no app has. */
+export async function findAppIds(db: Db, uids: string[], by: Principal): Promise<Map<string, number>> {
+  const found = await db<{ given: string; id: number }[]>`
+    select given, a.id from unnest(${uids}::text[]) given
+    join (${selectNamed(db, uids, by)}) a on a.uid = fold_name(given)`
+  return new Map(found.map(({ given, id }) => [given, id]))
+}
+
+/** A query for the apps that have these uids, with `uid` folded. */
+function selectNamed(db: Db, uids: string[], by: Principal): Fragment {
   const own = by.kind === 'key' ? db`true` : db`owner_id = ${by.user}`
-  const isNamed = db`lower(uid) = any(array(select lower(u) from unnest(${uids}::text[]) u)) and deleted_at is null`
+  const isNamed = db`fold_name(uid) = any(array(select fold_name(u) from unnest(${uids}::text[]) u)) and deleted_at is null`
   // A union, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
-  return db<NamedApp[]>`
-    select distinct on (uid) id, head_rev from (
-      select id, head_rev, lower(uid) as uid, case when owner_id = ${by.user} then 1 else 3 end as rank from apps
+  return db`
+    select distinct on (uid) uid, id, head_rev from (
+      select id, head_rev, fold_name(uid) as uid, case when owner_id = ${by.user} then 1 else 3 end as rank from apps
       where ${isNamed} and type = 'agent_chat' and ${own}
       union all
-      select id, head_rev, lower(uid), 2 from apps
+      select id, head_rev, fold_name(uid), 2 from apps
       where ${isNamed} and type <> 'agent_chat'
     ) a
     order by uid, rank, id`
@@ -43,13 +56,13 @@ export async function isUidTaken(db: Db, app: number, uid: string): Promise<bool
   const rows = await db`
     select from apps own, lateral (
       select id from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat'
+      where fold_name(uid) = fold_name(${uid}) and deleted_at is null and type <> 'agent_chat'
       union all
       select id from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat'
+      where fold_name(uid) = fold_name(${uid}) and deleted_at is null and type = 'agent_chat'
         and (own.type <> 'agent_chat' or owner_id = own.owner_id)
     ) other
-    where own.id = ${app} and lower(own.uid) is distinct from lower(${uid})`
+    where own.id = ${app} and fold_name(own.uid) is distinct from fold_name(${uid})`
   return rows.length > 0
 }
 
@@ -79,39 +92,6 @@ const insertApps = batchLoads<NewAppRow, AppRow>(async (sql, rows) => {
   const byRev = new Map(made.map(app => [app.rev, app]))
   return new Map(rows.map(row => [row, byRev.get(row.rev)!]))
 })
-
-interface ReadableApp {
-  id: number
-  type: string
-  /** Messages up to this one are hidden from the user. */
-  hidden_id: number | null
-  is_admin: boolean
-  can_write: boolean
-}
-
-/**
- * The apps that a user may read, by membership (members_user) or by default access (apps_open), and that match `which`,
- * a condition on `a`, a row of apps.
- */
-export function listReadable(sql: Sql, user: number, directories: number[], which: Fragment): Promise<ReadableApp[]> {
-  return sql<ReadableApp[]>`${selectReadable(sql, user, directories, which)}`
-}
-
-/** The query of listReadable as a fragment. */
-export function selectReadable(db: Db, user: number, directories: number[], which: Fragment): Fragment {
-  return db`
-    select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
-      m.access in ('write', 'admin') or coalesce(a.owner_id = ${user}, false) as can_write
-    from members m join apps a on a.id = m.app_id
-    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null and ${which}
-    union all
-    select a.id, a.type, null, coalesce(a.owner_id = ${user}, false), a.access = 'write' or coalesce(a.owner_id = ${user}, false)
-    from apps a
-    where a.access <> 'none' and a.trashed_at is null and a.deleted_at is null
-      and (a.directory_id is null or a.directory_id = any(${directories}::bigint[]))
-      and not exists (select from members m where m.app_id = a.id and m.user_id = ${user} and m.access is not null)
-      and ${which}`
-}
 
 /** A condition on `a`, a row of apps: it has had content. A user may be in any number of empty apps. */
 export function hasContent(sql: Sql): Fragment {

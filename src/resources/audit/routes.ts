@@ -11,6 +11,7 @@ import { AuditEntries, AuditListing } from './schema.ts'
 const list = route('GET /api/audit', {
   summary: 'List who changed what, newest first; with Accept: application/x-ndjson all that is found, an entry a line',
   auth: 'key',
+  isHeavy: true,
   query: AuditListing,
   streams: ndjsonType,
   replies: { 200: AuditEntries },

@@ -22,7 +22,9 @@ export const AuditEntry = z
     id: Int,
     at: Timestamp,
     actor: z.object({
-      kind: z.enum(['key', 'server', 'nobody']).describe('nobody: a refused sign-in'),
+      kind: z
+        .enum(['key', 'server', 'user', 'nobody'])
+        .describe('user: a person through a client, who is the target; nobody: a refused sign-in'),
       id: Int.optional().describe('Id of the API key'),
       name: z.string().optional().describe('What the key is called now'),
     }),

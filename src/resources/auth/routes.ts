@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { Unauthorized } from '../../auth/authentication.ts'
 import { TooManyAttempts } from '../../auth/login-throttle.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { foldName } from '../../lib/name.ts'
+import { issueToken } from '../tokens/commands.ts'
+import { defaultSeconds, NewToken, Token } from '../tokens/schema.ts'
 import { isPassword } from '../users/password.ts'
 import { showDetailed } from '../users/show.ts'
 import { User } from '../users/schema.ts'
@@ -20,8 +24,7 @@ const signIn = route('POST /api/auth', {
     const address = addressOf()
     const { username, password } = body
     const found = await findPassword(sql, username.trim())
-    // By the account: PostgreSQL finds it by more spellings of its name than JavaScript takes for one.
-    const name = found === null ? `name ${username.trim().toLowerCase()}` : `user ${found.id}`
+    const name = found === null ? `name ${foldName(username.trim())}` : `user ${found.id}`
     const user = await loginThrottle.run([name, `address ${address}`], async () =>
       // Takes as long for names of no account: the time must not tell which names there are.
       (await isPassword(password, found?.password_hash ?? null)) ? found!.id : null,
@@ -35,4 +38,23 @@ const signIn = route('POST /api/auth', {
   },
 })
 
-export const routes = [signIn]
+const exchange = route('POST /api/auth/exchange', {
+  summary: 'Exchange a token of the host for an access token, which ends no later',
+  description:
+    'For pages whose users are signed in by an identity provider, and that would rather hold a token that can be ' +
+    'revoked here.',
+  auth: 'token',
+  body: NewToken,
+  replies: { 200: Token },
+  problems: [NotFound],
+  async handle({ body, by }, { credentials, globalCommands, now }) {
+    const left = Math.floor((credentials.expiryOf(by) - now().getTime()) / 1000)
+    // It has ended, or was revoked, while the body arrived.
+    if (left < 1) throw Unauthorized()
+    const expiresInSeconds = Math.min(left, body.expires_in ?? defaultSeconds)
+    const token = await globalCommands.run(issueToken, by, { user: String(by.user), expiresInSeconds })
+    return reply(200, { access_token: token, expires_in: expiresInSeconds })
+  },
+})
+
+export const routes = [signIn, exchange]

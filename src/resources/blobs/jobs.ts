@@ -2,7 +2,7 @@ import { inPortions } from '../../jobs/portions.ts'
 import type { Job } from '../../jobs/jobs.ts'
 import { Renditions } from '../../media/renditions.ts'
 import type { JobParts } from '../resource.ts'
-import { areLooseBytesHeld, listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
+import { areOrphanedBytesHeld, listOrphanedBytes, removeIdleBlobs, removeOrphanedBytes } from './store.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -27,11 +27,11 @@ export function jobs({ sql, bytes, past }: Pick<JobParts, 'sql' | 'bytes' | 'pas
   const removeLoose = async (signal: AbortSignal) => {
     const before = daysBefore(await past(), uploadDays)
     const removed = await inPortions(batchSize, signal, async () => {
-      const keys = await listLooseBytes(sql, before, batchSize)
-      if (keys.length === 0 || (await areLooseBytesHeld(sql))) return 0
+      const keys = await listOrphanedBytes(sql, before, batchSize)
+      if (keys.length === 0 || (await areOrphanedBytesHeld(sql))) return 0
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
       // Last: after a crash in between, they are found again.
-      await removeLooseBytes(sql, keys)
+      await removeOrphanedBytes(sql, keys)
       return keys.length
     })
     await bytes.sweep(before)

@@ -8,23 +8,29 @@ import { createBlob, createExternal } from './commands.ts'
 import { findReadableBlob, type IsInSight } from './find.ts'
 import { readForm } from './uploads/form.ts'
 import { keepBlob } from './uploads/keep.ts'
+import { QuotaExceeded, StorageFull } from './uploads/room.ts'
 import { showBlob } from './represent.ts'
 import { Blob, BlobTooLarge, ExternalBlob, NoBlob, requestLimitBytes, TooManyParts } from './schema.ts'
 import type { NewBlobRow } from './store.ts'
 
 const upload = route('POST /api/blobs', {
   summary: 'Upload a file: a form (multipart/form-data) with one file in a part named blob',
+  description:
+    'Bytes first, meaning later: the `id` of the answer goes into a message, a file, or a picture. A blob that ' +
+    'nothing uses is deleted after a week.',
   auth: 'token or key',
   uploadLimitBytes: requestLimitBytes,
   uploadPart: 'blob',
   creates: true,
   replies: { 201: Blob },
-  problems: [NoBlob, TooManyParts, BlobTooLarge],
-  async handle({ by, idempotencyKey, upload, origin }, { sql, globalCommands, bytes, renditions, now }) {
+  problems: [NoBlob, TooManyParts, BlobTooLarge, QuotaExceeded, StorageFull],
+  async handle({ by, idempotencyKey, upload, origin }, { sql, globalCommands, bytes, renditions, uploadRoom, now }) {
     const form = upload!
     const content = createHash('sha256')
     const write = (key: string) =>
-      readForm(form, file => bytes.put(key, idempotencyKey === undefined ? file : hashed(file, content)))
+      readForm(form, file =>
+        bytes.put(key, uploadRoom.watch(idempotencyKey === undefined ? file : hashed(file, content))),
+      )
     // A repeated form has another boundary, so the file's content identifies the request.
     const insert = (row: NewBlobRow) =>
       globalCommands.run(
@@ -33,7 +39,7 @@ const upload = route('POST /api/blobs', {
         row,
         idempotencyKey && withContent(idempotencyKey, row.name, row.media_type, content.digest()),
       )
-    return reply(201, showBlob(await keepBlob({ by, sql, bytes, renditions, now }, write, insert), origin))
+    return reply(201, showBlob(await keepBlob({ by, sql, bytes, renditions, uploadRoom, now }, write, insert), origin))
   },
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { problem } from '../../lib/errors.ts'
-import { Int, isStorable } from '../../api/shape.ts'
+import { Problem, problem } from '../../lib/errors.ts'
+import { isBlank, toName, withoutDirection } from '../../lib/name.ts'
+import { Int, isStorable, VisibleInput } from '../../api/shape.ts'
 import type { ImageFormat } from '../../media/image.ts'
 
 /** The largest file, and the largest request with one. */
@@ -21,7 +22,7 @@ const Pixels = Count.refine(count => count >= 1 && count <= 1_000_000, 'must be 
 
 /** An external file, which the server never fetches. */
 export const ExternalBlob = z.object({
-  provider: z.string().trim().min(1).max(256).refine(isStorable, 'cannot be stored').describe('Such as `Google Drive`'),
+  provider: VisibleInput(256).refine(isStorable, 'cannot be stored').describe('Such as `Google Drive`'),
   link: WebAddress.describe('For viewing'),
   name: z.string().max(256),
   size: Count.describe('Bytes'),
@@ -81,6 +82,13 @@ export const ContentMissing = problem(
 export const NoBlob = problem(422, 'no-blob', 'The form needs exactly one file, in a part named blob.', {
   errors: { blob: ['must be one file that is not empty, with a name'] },
 })
+
+/** NoBlob with what is wrong with the form. */
+export function noBlob(detail: string): Problem {
+  const { status, code } = NoBlob
+  return new Problem(status, code, detail, { errors: { blob: ['must be one file that is not empty, with a name'] } })
+}
+
 export const TooManyParts = problem(422, 'too-many-parts', 'The form has more parts than this server reads.', {
   errors: { blob: ['must be sent with at most 20 other parts'] },
 })
@@ -88,11 +96,15 @@ export const BlobTooLarge = problem(422, 'blob-too-large', 'The file is larger t
   errors: { blob: [`must be at most ${blobLimitBytes / 1024 / 1024} MiB`] },
 })
 
-/** The name of a file: the last segment of a path, without control characters. Empty where nothing is left. */
+/**
+ * The name of a file: the last segment of a path, in NFC, without control characters and marks that turn the direction of
+ * text. Empty where nothing is left that is seen.
+ */
 export function toFileName(text: string): string {
   const name = text.toWellFormed().split(/[/\\]/).at(-1)!
   // The extension determines the type, so it is kept.
-  const clean = name.replace(/\p{Cc}/gu, '').trim()
+  const clean = toName(withoutDirection(name.replace(/\p{Cc}/gu, '')))
+  if (isBlank(clean)) return ''
   if (clean.length <= 256) return clean
   const extension = /\.[^.]{1,32}$/.exec(clean)?.[0] ?? ''
   return (clean.slice(0, 256 - extension.length) + extension).toWellFormed()

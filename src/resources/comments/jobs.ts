@@ -4,7 +4,7 @@ import { emptyTrash } from '../content/removal/trash.ts'
 import type { JobParts } from '../resource.ts'
 import { removeItems } from '../items/removal/remove.ts'
 import { commentCommands } from './kind.ts'
-import { hasVisibleParent, isAnyBereaved, removeSettled, selectBereaved } from '../content/commented.ts'
+import { hasVisibleParent, isAnyOrphaned, removeSettled, selectOrphaned } from '../content/commented.ts'
 
 /** Comments per delete, with all rows that refer to them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
@@ -23,11 +23,11 @@ export function jobs(parts: JobParts): Job[] {
   const { sql } = parts
   const run = async (signal: AbortSignal) => {
     const removed = await inPortions(batchSize, signal, () =>
-      removeItems(sql, 'comments', selectBereaved(sql, batchSize)),
+      removeItems(sql, 'comments', selectOrphaned(sql, batchSize)),
     )
     await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
     return removed
   }
-  const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, dueWhere: isAnyBereaved, run }
-  return [bereaved, ...emptyCommentTrash(parts)]
+  const removal = { name: 'remove comments of what was deleted', periodMs: 2_000, dueWhere: isAnyOrphaned, run }
+  return [removal, ...emptyCommentTrash(parts)]
 }

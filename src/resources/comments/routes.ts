@@ -4,6 +4,7 @@ import { route, type Route, type Served } from '../route.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { IdPath, pagedList } from '../../api/shape.ts'
+import { toAuthor } from '../content/author.ts'
 import { requireShown } from '../content/find.ts'
 import { listOfParent } from '../content/lists/list.ts'
 import { listRoutes } from '../items/list-routes.ts'
@@ -18,6 +19,7 @@ import { IsAttachment } from '../files/schema.ts'
 import { post } from '../posts/kind.ts'
 import { commentOn } from './commands.ts'
 import { comment, commentCommands } from './kind.ts'
+import { toListItem } from '../items/schema.ts'
 import { Comment, CommentSummary } from './schema.ts'
 
 /** Finds what can be commented: 404 for what the caller may not see, and for what is in the trash. */
@@ -46,8 +48,11 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     creates: true,
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, representation, origin, sql, apps, userCache, now }
+    async handle(
+      { params, body, by, representation, idempotencyKey, origin },
+      { sql, apps, userCache, renderer, now },
+    ) {
+      const caller = { by, representation, origin, sql, apps, userCache, renderer, now }
       const { row, state } = await findCommentable(toId(params.id), caller)
       const content = await prepareContent(body, row.app_id, caller)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
@@ -56,19 +61,16 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
   })
 
   const list = route(`GET ${path}`, {
-    summary: `List the comments on a ${type}`,
+    summary: `List the comments on a ${type}; authors come with out=details`,
     auth: 'token or key',
     params: IdPath,
     query: ContentListing,
-    replies: { 200: pagedList(Comment.or(CommentSummary)) },
+    replies: { 200: pagedList(toListItem(Comment, CommentSummary)) },
     problems: [NotFound],
-    async handle(
-      { params, query, by, representation, origin },
-      { sql, replica, apps, userCache, keptSearches, knownPositions },
-    ) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches, knownPositions }
+    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
       const { row, state } = await find(toId(params.id), caller)
-      const page = await listOfParent(comment, state, row, query, caller)
+      const page = await listOfParent(comment, state, row, query, caller, await toAuthor(query, sql))
       return reply(200, await showPage(comment, page, caller, state))
     },
   })

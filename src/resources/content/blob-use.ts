@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { selectReadable } from '../apps/store.ts'
+import { selectReadable } from '../apps/members/readable.ts'
 import { isVisibleTo } from '../users/visible.ts'
 import { isSeen, selectItems } from './seen.ts'
 

@@ -2,11 +2,11 @@ import { batch } from '../../postgres/batch.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 
 /** Records that a post or file was deleted, whose comments have to be removed. */
-export const insertBereavement = batch({
-  name: 'insert_bereavements',
+export const insertDeletedParent = batch({
+  name: 'insert_deleted_parents',
   columns: { parent_id: 'bigint' },
   key: row => row.parent_id,
-  sql: rows => `insert into bereavements (parent_id) select parent_id from ${rows} r on conflict do nothing`,
+  sql: rows => `insert into deleted_parents (parent_id) select parent_id from ${rows} r on conflict do nothing`,
 })
 
 /** Changes the number of visible comments on the posts and files of apps. */
@@ -48,25 +48,25 @@ export function selectHidingParents(db: Db): Fragment {
   return db`
     select id from posts where trashed_at is not null
     union all select id from files where trashed_at is not null
-    union all select parent_id from bereavements`
+    union all select parent_id from deleted_parents`
 }
 
 /** A condition: there are comments of deleted posts or files to remove. */
-export const isAnyBereaved = `exists (select from bereavements)`
+export const isAnyOrphaned = `exists (select from deleted_parents)`
 
 /** Selects up to `limit` comments of deleted posts and files. Served by comments_parent. */
-export function selectBereaved(db: Db, limit: number): Fragment {
+export function selectOrphaned(db: Db, limit: number): Fragment {
   return db`
-    select c.id from bereavements b join comments c on c.parent_id = b.parent_id
+    select c.id from deleted_parents p join comments c on c.parent_id = p.parent_id
     order by c.parent_id, c.id limit ${limit} for update of c skip locked`
 }
 
 /** Removes up to `limit` records whose comments are all removed; returns how many. */
 export async function removeSettled(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
-    delete from bereavements where parent_id in (
-      select b.parent_id from bereavements b
-      where not exists (select from comments c where c.parent_id = b.parent_id)
+    delete from deleted_parents where parent_id in (
+      select p.parent_id from deleted_parents p
+      where not exists (select from comments c where c.parent_id = p.parent_id)
       limit ${limit} for update skip locked)`
   return count
 }

@@ -25,7 +25,8 @@ export async function findReadable(
   known: OpenedApp | null = null,
 ): Promise<Found> {
   const { sql, by } = caller
-  const row = requireFound(await store.find(sql, id))
+  const row = requireFound(await store.findWithHead(sql, id))
+  by.place?.found({ id: row.app_id, rev: row.head_rev, head_rev: row.head_rev })
   const { state, level } = known ?? (await openApp(row.app_id, 'read', caller))
   const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
   if (row.id <= hidden) throw NotFound()

@@ -3,9 +3,11 @@ import { Listing, QueryFlag } from '../../api/page.ts'
 
 export const ContentQuery = z.object({ trashed: QueryFlag.optional() })
 
+export const CreatedBy = z.string().max(256).optional().describe('Id or uid of a user: only items by that user')
+
 export const ContentListing = Listing.extend({
+  created_by: CreatedBy,
   around: z.string().optional().describe('An id: the page with this item in its middle'),
-  out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
 })
 export type ContentListing = z.output<typeof ContentListing>
 

@@ -97,6 +97,7 @@ export function contentStore(table: ContentTable) {
       name: `insert_${table}`,
       columns,
       uniform,
+      assigns: { id: 'number', created_at: 'time' },
       sql: (rows, columns) => `insert into ${table} (${columns}) select ${columns} from ${rows} r`,
     }),
     /** Updates the changeable columns of items. */
@@ -128,6 +129,12 @@ export function contentStore(table: ContentTable) {
     }),
     async find(db: Db, id: number): Promise<ContentRow | null> {
       const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
+      return row ?? null
+    },
+    /** As `find`, with the head rev of the app at that moment: later events may have changed the item, earlier ones have. */
+    async findWithHead(db: Db, id: number): Promise<(ContentRow & { head_rev: number }) | null> {
+      const [row] = await db<(ContentRow & { head_rev: number })[]>`
+        select i.*, a.head_rev from ${db(table)} i join apps a on a.id = i.app_id where i.id = ${id}`
       return row ?? null
     },
     /** True where the item belongs to the app. */

@@ -23,6 +23,9 @@ import { countDirectories, findDirectory, listDirectories, orderFields } from '.
 
 const create = route('POST /api/directories', {
   summary: 'Create a directory',
+  description:
+    'A directory for each of your customers keeps their users apart: users see each other where they share one, ' +
+    'and apps can be open to one.',
   auth: 'key',
   body: NewDirectory,
   creates: true,

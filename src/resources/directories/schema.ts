@@ -8,7 +8,7 @@ export const DirectoryPath = z.object({ dir: z.string().describe('Id or name of 
 export const DirectoryMemberPath = DirectoryPath.extend({ user: z.string().describe('Id or uid of a user or agent') })
 
 export const NewDirectory = z.object({
-  name: UidInput.describe('Unique: no whitespace, at least one non-digit'),
+  name: UidInput,
 })
 
 /** Ids or uids; all of them or none. */

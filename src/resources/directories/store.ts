@@ -12,7 +12,7 @@ export interface DirectoryRow {
 /** A condition: `d` is the directory that `ref` names. Served by the primary key, or directories_name. */
 function isNamed(db: Db, ref: string): Fragment {
   const { id, name } = toReference(ref)
-  return id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`
+  return id === null ? db`fold_name(d.name) = fold_name(${name})` : db`d.id = ${id}`
 }
 
 /** Users see the directories that they are in, API keys all. */
@@ -41,7 +41,7 @@ export function listDirectories(db: Db, by: Principal, page: Page<DirectoryOrder
   return db<DirectoryRow[]>`
     select d.id, d.name from directories d
     where ${matches(db, by, page)}
-    ${orderBy(db, page.order, { id: 'd.id', name: 'lower(d.name)', created_at: 'd.created_at' })}
+    ${orderBy(db, page.order, { id: 'd.id', name: 'fold_name(d.name)', created_at: 'd.created_at' })}
     limit ${page.take} offset ${page.skip}`
 }
 
@@ -74,7 +74,7 @@ export async function lockDirectory(tx: Tx, ref: string, forDeletion = false): P
 export async function insertDirectory(tx: Tx, name: string, now: Date): Promise<number | null> {
   const [row] = await tx<{ id: number }[]>`
     insert into directories (name, created_at) values (${name}, ${now})
-    on conflict (lower(name)) do nothing
+    on conflict (fold_name(name)) do nothing
     returning id`
   return row?.id ?? null
 }
@@ -98,9 +98,8 @@ export async function listDependents(tx: Tx, directory: number, limit: number): 
 export async function addMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
   const rows = await tx<{ user_id: number }[]>`
     insert into directory_members (directory_id, user_id)
-    -- The lock keeps users from being deleted meanwhile; who is already gone is passed over. It is the one that counting
-    -- in directory_counts takes: taken only then, it would be waited for with the new rows in hand.
-    select ${directory}, u.id from users u where u.id = any(${users}::bigint[]) order by u.id for no key update
+    -- The lock keeps users from being deleted meanwhile; those already gone are left out.
+    select ${directory}, u.id from users u where u.id = any(${users}::bigint[]) order by u.id for key share
     on conflict do nothing
     returning user_id`
   return rows.map(({ user_id }) => user_id)
@@ -108,8 +107,6 @@ export async function addMembers(tx: Tx, directory: number, users: number[]): Pr
 
 /** Returns the users who were in the directory before. */
 export async function removeMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
-  // As in addMembers, before the rows are taken.
-  await tx`select from users where id = any(${users}::bigint[]) order by id for no key update`
   const rows = await tx<{ user_id: number }[]>`
     delete from directory_members where directory_id = ${directory} and user_id = any(${users}::bigint[])
     returning user_id`

@@ -21,9 +21,9 @@ const create = route('POST /api/embeds', {
   replies: { 201: Embed },
   async handle(
     { body, by, idempotencyKey, origin },
-    { sql, globalCommands, outboundQuota, bytes, renditions, outside, now },
+    { sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now },
   ) {
-    const caller = { by, sql, outboundQuota, bytes, renditions, outside, now }
+    const caller = { by, sql, outboundQuota, bytes, renditions, uploadRoom, outside, now }
     const image = (await preparePicture(body.image, 'image', caller)) ?? null
     const made = await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey)
     return reply(201, showEmbed(made, origin))
@@ -44,14 +44,20 @@ const get = route('GET /api/embeds/{id}', {
 
 const embed = route('GET /api/embeds', {
   summary: 'Get an embed of what is at an address: 200 where one was made within a day, 201 where it is made now',
+  description:
+    'Fetches the page and reads its title, description and picture. Addresses in private networks are refused.',
   auth: 'token or key',
+  asksOthers: true,
   query: EmbedQuery,
   replies: { 200: Embed, 201: Embed },
   problems: [NotAnAddress, NothingToEmbed],
-  async handle({ query, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
+  async handle(
+    { query, by, origin },
+    { sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now },
+  ) {
     const url = normalise(query.url)
     if (url === null) throw NotAnAddress()
-    const caller = { by, sql, globalCommands, outboundQuota, bytes, renditions, outside, now }
+    const caller = { by, sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now }
     const { row, isNew } = await embedAddress(url, caller)
     const shown = showEmbed(row, origin)
     return isNew ? reply(201, shown) : reply(200, shown)

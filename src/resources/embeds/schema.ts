@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
-import { IdInput, Int, LineInput, Metadata, MetadataInput } from '../../api/shape.ts'
+import { IdInput, Int, LineInput, Metadata, MetadataInput, VisibleInput } from '../../api/shape.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob, type BlobRow } from '../blobs/schema.ts'
 import { longestFrame, toFrame } from './unfurl/frame.ts'
@@ -31,11 +31,7 @@ export const NewEmbed = z
     description: z.string().trim().max(4_096).nullish(),
     image: PictureInput,
     url: z.string().trim().max(2_048).refine(isWeb, 'must be an absolute http or https URL').nullish(),
-    actions: z
-      .array(z.string().trim().min(1, 'must not be blank').max(64))
-      .max(5)
-      .nullish()
-      .describe('Buttons of a link'),
+    actions: z.array(VisibleInput(64)).max(5).nullish().describe('Buttons of a link'),
     metadata: MetadataInput.nullish(),
     html: Html.nullish().describe('A single <iframe> element, for rich and video'),
     width: Pixels.nullish().describe('For rich and video, in pixels'),

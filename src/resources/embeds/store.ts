@@ -1,5 +1,5 @@
 import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
-import { selectReadable } from '../apps/store.ts'
+import { selectReadable } from '../apps/members/readable.ts'
 import { isSeen, selectItems } from '../content/seen.ts'
 import type { EmbedRow } from './schema.ts'
 

@@ -4,9 +4,9 @@ import { auditByKey } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { WrongKind } from '../apps/schema.ts'
-import { changeTotal, insertBereavement } from '../content/commented.ts'
+import { changeTotal, insertDeletedParent } from '../content/commented.ts'
 import { countMove, dropBlocks, startBlock } from '../content/lists/positions/blocks.ts'
-import { blockSize } from '../content/lists/positions/position.ts'
+import { blockSize } from '../../engine/state.ts'
 import { requireMeant, type Removal } from '../content/removal/trash.ts'
 import { requireRead, requireWrite } from '../apps/members/access.ts'
 import { removeStarsOf } from '../stars/store.ts'
@@ -146,9 +146,9 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
   work.write(store.removeFile, { id: file.id })
   work.write(versions.removeVersionsOf, { id: file.id })
   if (file.star_count > 0) work.write(removeStarsOf, { id: file.id })
-  work.write(insertBereavement, { parent_id: file.id })
+  work.write(insertDeletedParent, { parent_id: file.id })
   dropBlocks(work, file)
-  countMove(work, { ...file, updated_at: null }, { trashed, deleted: 1 })
+  countMove(work, file, { trashed, deleted: 1 })
   work.write(changeTotal, { app_id: file.app_id, comments: visible * file.comment_count })
   const facts: FileFacts = { visible, trashed }
   work.emit(fileDeleted, { entity: file.id, body: null, facts })
@@ -214,7 +214,8 @@ function addVersion(work: Work<unknown>, file: FileRow, blob: FileBlob): FileRow
 function save(work: Work<unknown>, file: FileRow, hasNewContent = false): FileRow {
   const updated: FileRow = { ...file, updated_at: work.now, updated_by: work.by.user }
   work.write(store.updateFile, updated)
-  const facts: FileFacts = { visible: 0, trashed: 0, ...(hasNewContent && { hasNewContent }) }
+  const { comment_count: comments } = file
+  const facts: FileFacts = { visible: 0, trashed: 0, comments, ...(hasNewContent && { hasNewContent }) }
   work.emit(fileUpdated, { entity: file.id, body: updated, facts })
   return updated
 }
@@ -224,9 +225,9 @@ function move(work: Work<unknown>, file: FileRow, trashed_at: Date | null): void
   const trashed = trashed_at === null ? -1 : 1
   const moved: FileRow = { ...file, trashed_at }
   work.write(store.updateFile, moved)
-  countMove(work, { ...file, updated_at: null }, { trashed, deleted: 0 })
+  countMove(work, file, { trashed, deleted: 0 })
   // Comments are hidden and shown with their subject.
   work.write(changeTotal, { app_id: file.app_id, comments: -trashed * file.comment_count })
-  const facts: FileFacts = { visible: -trashed, trashed }
+  const facts: FileFacts = { visible: -trashed, trashed, comments: file.comment_count }
   work.emit(fileUpdated, { entity: file.id, body: moved, facts })
 }

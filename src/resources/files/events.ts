@@ -14,6 +14,8 @@ export interface FileFacts extends Record<string, unknown> {
   trashed: number
   /** Set where the content has changed, not only the name or description. */
   hasNewContent?: boolean
+  /** The number of comments at the event. */
+  comments?: number
 }
 
 const presentWhole = (file: FileRow, context: PresentationContext) => ({
@@ -25,6 +27,7 @@ function showRef({ entity_id }: AppEvent<unknown>, { app, origin }: Presentation
 }
 
 const shared = {
+  isGuard: () => false,
   entity: 'file' as const,
   trigger: 'files',
   load: byId(async (db: Db, ids: number[]) => {
@@ -33,6 +36,11 @@ const shared = {
   }),
   names: ({ body }: AppEvent<FileRow>) =>
     body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
+  countAsOf(file: FileRow, { facts }: Pick<AppEvent, 'facts'>): FileRow {
+    // A new file, whose event has no facts, has no comments yet.
+    const { comments = file.comment_count } = (facts as FileFacts | null) ?? { comments: 0 }
+    return { ...file, comment_count: comments }
+  },
   present: ({ body }: AppEvent<FileRow>, context: PresentationContext) => body && presentWhole(body, context),
   schema: z.object({ file: EventFile }),
 }
@@ -71,6 +79,7 @@ export const fileUpdated = event<FileRow>({
 
 export const fileDeleted = event<null>({
   type: 'file_deleted',
+  isGuard: () => false,
   entity: 'file',
   trigger: 'files',
   isActivity: false,

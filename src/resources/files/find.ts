@@ -7,7 +7,7 @@ import { kinds } from '../content/kinds.ts'
 import { isAtLeast } from '../apps/members/access.ts'
 import type { Served } from '../route.ts'
 import { IsAttachment, type FileRow } from './schema.ts'
-import { findFile } from './store.ts'
+import { findFileWithHead } from './store.ts'
 
 export type Caller = Served<'sql' | 'by' | 'apps' | 'userCache'>
 
@@ -17,7 +17,8 @@ interface Found extends OpenedApp {
 
 /** The file that `{id}` names, trashed or not, in an app that the caller may read; otherwise 404. */
 export async function findReadable(id: string, caller: Caller): Promise<Found> {
-  const file = requireFound(await findFile(caller.sql, toId(id)))
+  const file = requireFound(await findFileWithHead(caller.sql, toId(id)))
+  caller.by.place?.found({ id: file.app_id, rev: file.head_rev, head_rev: file.head_rev })
   const opened = await openApp(file.app_id, 'read', caller)
   // An attachment is hidden with its item.
   if (file.parent_type !== null) await requireItem(kinds[file.parent_type], file.parent_id!, caller, opened)

@@ -26,7 +26,7 @@ const mergedFiles = 1_000
 /** A page of files of files apps, or of attachments, and the total. */
 export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FilePage> {
   if (scope.parent !== undefined) return listSorted(db, scope, page)
-  const isSearch = page.q !== undefined || page.tags.length > 0
+  const isSearch = isFiltered(scope, page)
   if (isSearch && scope.apps === null) return listSorted(db, scope, page)
   const apps = await listHolding(db, scope)
   const narrow = { ...scope, apps: idsOf(apps) }
@@ -38,6 +38,10 @@ export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>
     return { rows: await mergeApps(db, narrow, page), count }
   }
   return listSorted(db, narrow, page, count)
+}
+
+function isFiltered({ createdBy }: FileScope, { q, tags }: Page<OrderField>): boolean {
+  return q !== undefined || tags.length > 0 || createdBy !== undefined
 }
 
 interface Holding {
@@ -110,7 +114,7 @@ async function listSorted(db: Db, scope: FileScope, page: Page<OrderField>, kept
   const count = kept ?? (await countFiles(db, where))
   if (page.countOnly || page.skip >= count) return { rows: [], count }
   // Matching files are sorted: if PostgreSQL saw the limit, it might walk over all files until it has enough.
-  const fence = page.q !== undefined || page.tags.length > 0 ? db`offset 0` : db``
+  const fence = isFiltered(scope, page) ? db`offset 0` : db``
   const ids = await listIds(db`
     select f.id from (select f.* from files f where ${where} ${fence}) f
     ${orderBy(db, page.order, columns)} limit ${page.take} offset ${page.skip}`)

@@ -39,9 +39,12 @@ export function showCitedFile(row: FileRow, viewer: FileViewer) {
   return { ...showCommon(row, viewer), ...noLinks, is_subscribed: false, is_starred: false }
 }
 
-/** A cited file in events, equal for all readers: those with access load it by its id. */
+/**
+ * A cited file in events, equal for all readers: those with access load it by its id. Its comments are counted in the
+ * history of its own app, where this event has no place.
+ */
 export function presentCitedFile(row: FileRow, { userCache, origin }: PresentationContext) {
-  return { ...showCommon(row, { userCache, origin }), ...noLinks, app: { id: row.app_id } }
+  return { ...showCommon(row, { userCache, origin }), ...noLinks, comments: null, app: { id: row.app_id } }
 }
 
 const noLinks = { download_url: null, preview_url: null, thumbnail_url: null, external_url: null, embed_url: null }

@@ -6,10 +6,11 @@ import { toId } from '../../api/reference.ts'
 import { IdPath } from '../../api/shape.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
-import { gatherReach } from '../apps/lists/reach.ts'
+import { gatherReach } from '../apps/members/readable.ts'
 import { hasContent } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
 import { isAtLeast } from '../apps/members/access.ts'
+import { toAuthor } from '../content/author.ts'
 import { changeFileCounts } from '../content/file-parent.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import type { ContentKind } from '../content/kind.ts'
@@ -36,6 +37,7 @@ import { findFile, orderFields, type FileScope } from './store.ts'
 
 const create = route('POST /api/apps/{app}/files', {
   summary: 'Add a blob as a file to a files app',
+  description: 'Upload the bytes as a blob first. Where the folder has a file of that name, the answer is 409.',
   auth: 'token or key',
   params: AppPath,
   body: NewFile,
@@ -105,7 +107,8 @@ const listOfApp = route('GET /api/apps/{app}/files', {
     const { state, level } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'id', 'along')
     const ids = [state.app.id]
-    const scope = { apps: ids, writable: isAtLeast(level, 'write') ? ids : [] }
+    const writable = isAtLeast(level, 'write') ? ids : []
+    const scope = { apps: ids, writable, ...(await toAuthor(query, sql)) }
     return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
   },
 })
@@ -113,13 +116,14 @@ const listOfApp = route('GET /api/apps/{app}/files', {
 const list = route('GET /api/files', {
   summary: 'List the files of all apps that the caller may read',
   auth: 'token or key',
+  isHeavy: true,
   query: AllFilesListing,
   replies: { 200: Files },
   problems: [NotFound],
   async handle({ query, by, representation, origin }, { sql, apps, userCache }) {
     const caller = { by, representation, origin, sql, apps, userCache }
     const page = toPage(query, orderFields, 'id', 'along')
-    const scope = await toScope(caller)
+    const scope = { ...(await toScope(caller)), ...(await toAuthor(query, sql)) }
     if (query.app !== undefined) {
       const wanted = await toAppIds(query.app, caller)
       scope.apps = wanted.filter(id => scope.apps === null || scope.apps.includes(id))
@@ -168,7 +172,7 @@ const attachmentsOf = (kind: ContentKind) =>
       const caller = { by, representation, origin, sql, apps, userCache }
       const page = toPage(query, orderFields, 'id', 'along')
       const { row, state } = await requireItem(kind, toId(params.id), caller)
-      const scope = { apps: null, writable: null, parent: row.id }
+      const scope = { apps: null, writable: null, parent: row.id, ...(await toAuthor(query, sql)) }
       return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
     },
   })

@@ -6,7 +6,7 @@ import { AppRefs, AppSummary, EventApp } from '../apps/schema.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { toFileName } from '../blobs/schema.ts'
 import { UserSummary } from '../users/schema.ts'
-import type { ContentRow } from '../content/schema.ts'
+import { CreatedBy, type ContentRow } from '../content/schema.ts'
 import { fileKinds, previewFormats } from './kinds.ts'
 
 const Name = z
@@ -75,9 +75,7 @@ export const EventFile = File.omit({ is_subscribed: true, is_starred: true }).ex
 })
 
 export const FileQuery = z.object({ trashed: QueryFlag.optional() })
-export const FileListing = Listing.extend({
-  out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
-})
+export const FileListing = Listing.extend({ created_by: CreatedBy })
 export const AllFilesListing = FileListing.extend({ app: AppRefs })
 export const VersionPath = z.object({ id: z.string(), rev: z.string() })
 

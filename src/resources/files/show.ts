@@ -1,4 +1,5 @@
 import type { AppState } from '../../engine/state.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { Representation } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPagedList, type Page } from '../../api/page.ts'
@@ -45,8 +46,7 @@ async function showAll(
   const states = await findStates(ids, request, known)
   const files = found.filter(file => states.has(file.app_id))
   const marks = await loadMarks(files, request)
-  const names = files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? 0])
-  await userCache.load([...names, ...[...states.values()].flatMap(namesakes)])
+  await userCache.load([...files.flatMap(namesOf), ...[...states.values()].flatMap(namesakes)])
   return files.map(file => ({
     ...showFile(file, request, marks),
     ...(items === 'details' && showRaw(file)),
@@ -54,7 +54,26 @@ async function showAll(
   }))
 }
 
-async function loadMarks(files: FileRow[], { sql, by }: Request): Promise<OwnMarks> {
+/** Whole files of one app that are read and yet to be shown, when the users of `names` are in memory. */
+export async function readFiles(
+  files: FileRow[],
+  reader: Served<'by' | 'userCache' | 'origin'> & { sql: Db },
+  state: AppState,
+): Promise<{ names: number[]; show: () => object[] }> {
+  const marks = await loadMarks(files, reader)
+  const show = (file: FileRow) => ({
+    ...showFile(file, reader, marks),
+    ...showRaw(file),
+    app: showAppSummary(state, reader),
+  })
+  return { names: files.flatMap(namesOf), show: () => files.map(show) }
+}
+
+function namesOf({ created_by, updated_by }: FileRow): number[] {
+  return [created_by, updated_by ?? 0]
+}
+
+async function loadMarks(files: FileRow[], { sql, by }: Served<'by'> & { sql: Db }): Promise<OwnMarks> {
   if (by.kind !== 'user' || files.length === 0) return noMarks
   const ids = files.map(({ id }) => id)
   const starred = files.some(({ star_count }) => star_count > 0) ? findStarred(sql, by.user, ids) : noMarks.starred

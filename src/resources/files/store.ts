@@ -65,6 +65,13 @@ export async function findFile(db: Db, id: number): Promise<FileRow | null> {
   return row ?? null
 }
 
+/** As findFile, with the head rev of the app at that moment: later events may have changed the file, earlier ones have. */
+export async function findFileWithHead(db: Db, id: number): Promise<(FileRow & { head_rev: number }) | null> {
+  const [row] = await db<(FileRow & { head_rev: number })[]>`
+    select f.*, a.head_rev from (${selectFiles(db)} where f.id = ${id}) f join apps a on a.id = f.app_id`
+  return row ?? null
+}
+
 /** Files by id; deleted ones are missing. */
 export async function findFiles(db: Db, ids: readonly number[]): Promise<Map<number, FileRow>> {
   const rows = await db<FileRow[]>`${selectFiles(db)} where f.id = any(${ids as number[]}::bigint[])`
@@ -75,7 +82,7 @@ export async function findFiles(db: Db, ids: readonly number[]): Promise<Map<num
 export async function findByName(db: Db, app: number, name: string): Promise<FileRow | null> {
   const [row] = await db<FileRow[]>`
     ${selectFiles(db)}
-    where f.app_id = ${app} and lower(f.name) = lower(${name}) and f.parent_id is null and f.trashed_at is null`
+    where f.app_id = ${app} and fold_name(f.name) = fold_name(${name}) and f.parent_id is null and f.trashed_at is null`
   return row ?? null
 }
 
@@ -119,6 +126,8 @@ export interface FileScope {
   writable: number[] | null
   /** Lists the attachments of this item instead. */
   parent?: number
+  /** Only files by this user. */
+  createdBy?: number
 }
 
 export async function countFiles(db: Db, where: Fragment): Promise<number> {
@@ -126,11 +135,12 @@ export async function countFiles(db: Db, where: Fragment): Promise<number> {
   return total?.count ?? 0
 }
 
-export function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Page): Fragment {
+export function toFilter(db: Db, { apps, writable, parent, createdBy }: FileScope, page: Page): Fragment {
   const { trashed } = page
   const mine = writable === null ? db`true` : db`f.app_id = any(${writable}::bigint[])`
   return db`${parent === undefined ? db`f.parent_id is null` : db`f.parent_id = ${parent}`}
     ${parent === undefined ? isFoundIn(db, apps, page) : isFound(db, page)}
+    ${createdBy === undefined ? db`` : db`and f.created_by = ${createdBy}`}
     ${trashed === false ? db`and f.trashed_at is null` : db``}
     ${trashed === true ? db`and f.trashed_at is not null and ${mine}` : db``}
     ${trashed === null ? db`and (f.trashed_at is null or ${mine})` : db``}`

@@ -19,6 +19,7 @@ const negotiate = route('POST /hubs/rtm/negotiate', {
   summary: 'Ask how to connect to the hub',
   auth: 'token',
   query: z.object({ negotiateVersion: z.string().optional() }),
+  takesAnyQuery: true,
   replies: { 200: Negotiation },
   handle({ query }) {
     const id = randomBytes(16).toString('base64url')

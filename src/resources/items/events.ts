@@ -7,7 +7,7 @@ import { withMessage, type Newest } from '../apps/own/unread.ts'
 import { EventRef, TrashedRef } from '../apps/schema.ts'
 import { listShown, type ParentType } from '../content/parent.ts'
 import { withParts } from './load.ts'
-import { namesOf, type ContentItem } from './parts.ts'
+import { namesOf, noParts, type ContentItem } from './parts.ts'
 import { presentContent, redactContent, withoutWords } from './represent.ts'
 import type { ContentKind } from '../content/kind.ts'
 import type { ContentRow } from '../content/schema.ts'
@@ -28,6 +28,38 @@ export interface Consequences {
   comments?: number
   /** Set where the text names the app. */
   title?: string
+  /** The item's own counts, where it was not created by the event. */
+  counts?: ItemCounts
+}
+
+/** The counts that an item is shown with. Numbers of votes are by option, without those for which nobody has voted. */
+export interface ItemCounts {
+  reactions: number
+  comments: number
+  votes: Record<number, number>
+}
+
+/** What an item counts, for the facts of an event. */
+export function countsOf({ reaction_count, comment_count, parts }: ContentItem): ItemCounts {
+  const voted = parts?.options.filter(({ vote_count }) => vote_count > 0) ?? []
+  const votes = Object.fromEntries(voted.map(({ id, vote_count }) => [id, vote_count]))
+  return { reactions: reaction_count, comments: comment_count, votes }
+}
+
+const noCounts: ItemCounts = { reactions: 0, comments: 0, votes: {} }
+
+/** The item as a later reader finds it, with other counts. Reactions that are newer than the event are left out. */
+function withCounts(item: ContentItem, { reactions, comments, votes }: ItemCounts, rev: number): ContentItem {
+  const counted = { ...item, reaction_count: reactions, comment_count: comments }
+  // All reactions may be gone since, and with them the only part.
+  const parts = item.parts ?? (reactions > 0 ? noParts : undefined)
+  if (parts === undefined) return counted
+  counted.parts = {
+    ...parts,
+    options: parts.options.map(option => ({ ...option, vote_count: votes[option.id] ?? 0 })),
+    reactions: parts.reactions.filter(({ id }) => id < rev),
+  }
+  return counted
 }
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
@@ -38,24 +70,28 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
     const items = await withParts(db, await listShown(db, [...rows.values()]))
     return new Map(items.map(item => [item.id, item]))
   })
-  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, origin }: PresentationContext) => ({
-    id: entity_id,
+  const showRef = (event: AppEvent<unknown>, { app, origin }: PresentationContext) => ({
+    id: event.entity_id,
     app: showAppRef(app, origin),
-    parent: (facts as unknown as Consequences).parent ?? null,
+    parent: showParent(event),
   })
-  const presentWhole = (body: ContentItem, context: PresentationContext) => ({
-    [entity]: presentContent(entity, body, context),
+  const presentWhole = (event: AppEvent<unknown>, shown: object) => ({
+    [entity]: { ...shown, parent: showParent(event) },
   })
   const shared = {
     entity,
     trigger: table,
     load,
     names: ({ body }: { body: ContentItem | null }) => (body === null ? [] : namesOf(body)),
-    present: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
-      body && presentWhole(body, context),
-    redact: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
-      body === null ? null : { [entity]: redactContent(entity, body, context) },
+    present: (event: AppEvent<ContentItem>, context: PresentationContext) =>
+      event.body && presentWhole(event, presentContent(entity, event.body, context)),
+    redact: (event: AppEvent<ContentItem>, context: PresentationContext) =>
+      event.body && presentWhole(event, redactContent(entity, event.body, context)),
     forQueue: withoutWords,
+    countAsOf: (item, { facts, rev }) => {
+      const { counts } = (facts ?? {}) as Partial<Consequences>
+      return counts === undefined ? item : withCounts(item, counts, rev)
+    },
     schema: z.object({ [entity]: EventContent }),
   } satisfies Partial<EventType<ContentItem>>
   return {
@@ -63,6 +99,9 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
       ...shared,
       type: `${entity}_created`,
       isActivity: true,
+      countAsOf: (item, { rev }) => withCounts(item, noCounts, rev),
+      // Where the text has named the app, the next one does not.
+      isGuard: ({ facts }) => facts?.title !== undefined,
       apply(state, { entity_id, actor_id, created_at, facts, body }) {
         const consequences = facts as unknown as Consequences | null
         if (consequences?.parent !== undefined) return countComments(state, consequences)
@@ -74,6 +113,10 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
         if (body !== null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
+      assign(body, id, at) {
+        body.id = id
+        body.created_at = at
+      },
       revert(state, { facts }) {
         if (isMarked) forgetNewest(state, facts as unknown as Consequences | null)
       },
@@ -82,6 +125,7 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
       ...shared,
       type: `${entity}_updated`,
       isActivity: false,
+      isGuard: () => false,
       apply(state, { entity_id, facts, body }) {
         settle(state, facts as unknown as Consequences)
         if (body === null || body.trashed_at !== null) state.dropItem(entity_id)
@@ -90,7 +134,7 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
       revert: forgetNewestIf,
       schema: z.object({ [entity]: z.union([EventContent, TrashedRef]) }),
       present(event, context) {
-        if (event.body !== null) return presentWhole(event.body, context)
+        if (event.body !== null) return shared.present(event, context)
         const { visible } = event.facts as unknown as Consequences
         return visible < 0 ? { [entity]: { ...showRef(event, context), is_trashed: true } } : null
       },
@@ -100,6 +144,7 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
       entity,
       trigger: table,
       isActivity: false,
+      isGuard: () => false,
       apply(state, { entity_id, facts }) {
         settle(state, facts as unknown as Consequences)
         state.dropItem(entity_id)
@@ -109,6 +154,15 @@ export function contentEvents({ entity, isMarked, store }: ContentKind) {
       schema: z.object({ [entity]: EventRef }),
     }),
   }
+}
+
+/**
+ * The parent of a comment with its number of comments right after the event: a client cannot count them itself, as a
+ * replay leaves out comments that are gone by then, and not their deletion.
+ */
+function showParent({ facts }: AppEvent<unknown>) {
+  const { parent, comments = null } = (facts ?? {}) as Partial<Consequences>
+  return parent === undefined ? null : { ...parent, comments: { count: comments } }
 }
 
 /** The row for the state: parts change without events of the item's row, so memory does not hold them. */

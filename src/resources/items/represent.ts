@@ -9,7 +9,7 @@ import { summaryOf } from '../users/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import { toParentRef } from '../content/parent.ts'
 import type { About, Mine } from './load.ts'
-import { isNone, mapParts, ownOf, type ContentItem, type Parts } from './parts.ts'
+import { isNone, isOn, mapParts, ownOf, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from '../content/schema.ts'
 import { htmlOf, plainOf } from '../content/text/render.ts'
 
@@ -126,7 +126,8 @@ export function presentContent(entity: ContentEntity, item: ContentItem, context
 function presentParts(item: ContentItem, parts: Parts, context: PresentationContext) {
   return mapParts((part, name) => {
     const value = ownOf(parts, part, name)
-    return isNone(value) ? null : part.present(value, item, context)
+    const isShown = !isNone(value) || (part.isCounted === true && isOn(part, item))
+    return isShown ? part.present(value, item, context) : null
   })
 }
 

@@ -21,14 +21,21 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
 
   const create = route(`POST /api/apps/{app}/${plural}`, {
     summary: `Create a ${entity} in an app`,
+    description:
+      '`text` is Markdown, in which `[Name](@uid)` mentions a user. It needs a text or something attached: `blobs`, ' +
+      '`options` of a poll, an embed or a meeting. With an `Idempotency-Key` it may be sent again without being ' +
+      'written twice.',
     auth: 'token or key',
     params: AppPath,
     body: NewContent,
     creates: true,
     replies: { 201: Item },
     problems: [WrongKind, Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, representation, origin, sql, apps, userCache, now }
+    async handle(
+      { params, body, by, representation, idempotencyKey, origin },
+      { sql, apps, userCache, renderer, now },
+    ) {
+      const caller = { by, representation, origin, sql, apps, userCache, renderer, now }
       // Nearly always everything is in memory, and an unneeded await costs 0.1 us (measured).
       const found = toAppId(params.app, caller)
       const app = found instanceof Promise ? await found : found
@@ -64,13 +71,14 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
 
   const update = route(`PATCH /api/${plural}/{id}`, {
     summary: `Edit a ${entity}`,
+    description: 'Members that are left out stay as they are; null clears. Only its author may edit it, or an API key.',
     auth: 'token or key',
     params: IdPath,
     body: ContentUpdate,
     replies: { 200: Item },
     problems: [Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, representation, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, representation, origin, sql, apps, userCache, now }
+    async handle({ params, body, by, representation, origin }, { sql, apps, userCache, renderer, now }) {
+      const caller = { by, representation, origin, sql, apps, userCache, renderer, now }
       const { row } = await findReadable(kind, toId(params.id), caller)
       const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, caller))
       return reply(200, await showItem(kind, item, await apps.state(row.app_id), caller))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { IdInput, Int, MetadataInput, TagsInput } from '../../api/shape.ts'
-import { AppSummary, EventApp } from '../apps/schema.ts'
+import { AppSummary, EventApp, EventParent } from '../apps/schema.ts'
 import { ContentSummary } from '../apps/content-summary.ts'
 import { UserSummary } from '../users/schema.ts'
 import { mapParts, partList, type itemParts } from './parts.ts'
@@ -24,7 +24,14 @@ function outputs<Look extends 'shown' | 'told'>(look: Look): { [Name in keyof It
   return mapParts(part => part[look]) as { [Name in keyof ItemParts]: ItemParts[Name][Look] }
 }
 
-const text = z.string().max(65_536).meta({ description: 'Markdown; its first 500 mentions count' })
+const text = z
+  .string()
+  .max(65_536)
+  .meta({
+    description:
+      'Markdown: CommonMark with the tables, strikethrough and autolinks of GitHub. `[Name](@u2)` and `[Name](@uid)` ' +
+      'mention a user; brackets in the name are escaped or balanced, as in links. The first 500 mentions count',
+  })
 
 /** The input of a new message, post or comment. */
 export const NewContent = z.object({
@@ -60,6 +67,7 @@ export const Content = ContentSummary.extend({
 export const EventContent = Content.omit({ is_starred: true, is_subscribed: true })
   .extend({
     app: EventApp,
+    parent: EventParent.optional(),
     ...outputs('told'),
     comments: z.object({ count: Int }).optional().describe('Of posts'),
   })
@@ -68,3 +76,13 @@ export const EventContent = Content.omit({ is_starred: true, is_subscribed: true
 export const IsEmpty = problem(422, 'content-is-empty', 'Content needs a text or something attached.', {
   errors: { text: ['is required where nothing is attached'] },
 })
+
+/**
+ * The item of a list. One schema instead of a choice of two, which no member would tell apart: the members of the summary,
+ * and with `out=details` those of the whole item.
+ */
+export function toListItem(Item: z.ZodObject, Summary: z.ZodObject): z.ZodObject {
+  return Item.partial()
+    .extend(Summary.shape)
+    .meta({ ...Summary.meta(), description: 'Members that are not in every list come with `out=details`' })
+}

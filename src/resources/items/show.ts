@@ -63,6 +63,20 @@ function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boole
   return by.kind !== 'user' || (item.star_count === 0 && subscriptionOf(entity, item) === null)
 }
 
+/** Whole items of one app that are read and yet to be shown, when the users of `names` are in memory. */
+export async function readItems(
+  { entity }: ContentKind,
+  rows: readonly ContentItem[],
+  reader: Reader,
+  state: AppState,
+): Promise<{ names: number[]; show: () => object[] }> {
+  const reading = await read(entity, rows, reader)
+  return {
+    names: rows.flatMap(row => namesOf(row, reading.parts.get(row.id))),
+    show: () => rows.map(row => showContent(entity, row, state, reading, reader, showRow(row))),
+  }
+}
+
 /**
  * A list of items in the representation that the caller chose, without items of apps deleted since. `known`: where all
  * are of one app, its opened state.

@@ -6,7 +6,7 @@ import { StartFault } from '../../lib/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { newApiKey, toApiKey } from '../../auth/api-key.ts'
-import { hasKeys, insertKey, keepKey, revokeOtherKeys } from '../../auth/key-store.ts'
+import { hasKeys, insertKey, keepKey, removeKey, revokeOtherKeys } from '../../auth/key-store.ts'
 
 /** An arbitrary fixed number: of two nodes that start together on a new database, only one makes a key. */
 const firstKeyLock = 7_213_003
@@ -39,6 +39,11 @@ export async function ensureKey(
     await insertKey(tx, { ...made, name: 'First key', now, expiresAt: null })
     return made.key
   })
+}
+
+/** Removes a key that `ensureKey` has made and that is known to nobody: the next start makes another one. */
+export async function withdrawKey(sql: Sql, apiKey: string): Promise<void> {
+  await removeKey(sql, toApiKey(apiKey).hash)
 }
 
 /** Every node refuses them from now on, and running nodes evict them. */

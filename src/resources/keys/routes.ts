@@ -23,6 +23,7 @@ import {
 
 const create = route('POST /api/keys', {
   summary: 'Make an API key, which is shown this once',
+  description: 'Give each server a key of its own, so that one can be revoked without the others.',
   auth: 'key',
   body: NewKey,
   creates: true,

@@ -1,16 +1,12 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { Int, MomentInput, pagedList, Timestamp, VisibleInput } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
 
 /** Ten years. A key for longer needs no expiry. */
 const longestSeconds = 315_360_000
 
-const Name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(256)
+const Name = VisibleInput(256)
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .describe('What the key is for')
 

@@ -1,17 +1,13 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { Int, LineInput, Metadata, MetadataInput, Timestamp } from '../../api/shape.ts'
+import { Int, LineInput, Metadata, MetadataInput, Timestamp, VisibleInput } from '../../api/shape.ts'
 import { inferProvider } from './provider.ts'
 
 const isHttps = (text: string) => URL.parse(text)?.protocol === 'https:'
 
 export const NewMeeting = z
   .object({
-    provider: z
-      .string()
-      .trim()
-      .min(1)
-      .max(64)
+    provider: VisibleInput(64)
       .regex(/^\P{Cc}*$/u, 'must not contain control characters')
       .refine(name => name === name.toLowerCase(), 'must be in lower case')
       .nullish()

@@ -1,7 +1,6 @@
 import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { requireFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
-import { markRead, type Marking } from './lists/marks.ts'
 import { queueChanged, queueMarked } from './processing/outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
@@ -22,8 +21,8 @@ export const markNotification = globalCommand(
 /** Marks the caller's unread notifications as read: all, or of an app or directory; up to a notification, if given. */
 export const markNotifications = globalCommand(
   'markNotifications',
-  async (work: GlobalWork, scope: Omit<Marking, 'user'>): Promise<void> => {
-    const hasMarked = await markRead(work.sql, { ...scope, user: work.by.user })
+  async (work: GlobalWork, scope: Omit<store.Marking, 'user'>): Promise<void> => {
+    const hasMarked = await store.markRead(work.sql, { ...scope, user: work.by.user })
     if (hasMarked) await queueMarked(work.sql, [{ user_id: work.by.user, app_id: scope.app ?? null }], work.now)
   },
 )
@@ -38,7 +37,7 @@ export const createNotification = globalCommand(
     if (!(await holdUsers(work.sql, [draft.user_id]))) throw UnknownUser()
     if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
-    const row = await store.findNotification(work.sql, id!, null)
+    const row = await store.findNotification(work.sql, id!, draft.user_id)
     if (row === null) throw UnknownLink()
     await queueChanged(work.sql, { change: 'notification_created', ids: [row.id] }, work.now)
     return row

@@ -1,5 +1,5 @@
 import { verbatim } from '../../api/json.ts'
-import { guids, type Kind } from '../apps/kinds.ts'
+import { showType } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
 import type { Served } from '../route.ts'
 import { compose } from './rolled/text.ts'
@@ -50,6 +50,6 @@ function showLink(row: NotificationRow) {
     id,
     type: link_type,
     parent: parent_id === null ? null : { id: parent_id, type: parent_type },
-    app: app_id === null ? null : { id: app_id, uid: app_uid, type: guids[app_type as Kind] },
+    app: app_id === null || app_type === null ? null : { id: app_id, uid: app_uid, ...showType(app_type) },
   }
 }

@@ -60,6 +60,8 @@ const mark = (method: 'PUT' | 'DELETE') =>
 
 const create = route('POST /api/notifications', {
   summary: 'Notify a user',
+  description:
+    'For what happens in your product: the user gets it beside mentions and unread messages, and over realtime.',
   auth: 'key',
   body: NewNotification,
   creates: true,

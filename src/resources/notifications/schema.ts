@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
+import { isBlank } from '../../lib/name.ts'
 import { ReferenceInput } from '../../api/reference.ts'
 import { IdInput, IdQuery, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
+import { AppType } from '../apps/schema.ts'
 import { ActorRef } from '../users/schema.ts'
 import type { RolledMessages } from './rolled/store.ts'
 
@@ -31,6 +33,9 @@ export const AppNotificationListing = Listing.extend({
 })
 
 export const NotificationListing = AppNotificationListing.extend({
+  q: AppNotificationListing.shape.q.describe(
+    'Matches beginnings of words of the text; with an API key and no user, of the newest 20,000 notifications',
+  ),
   directory: z.string().optional().describe('Id or name: only from apps of this directory'),
   user: z.string().optional().describe('Id or uid: only for this user; for API keys'),
 })
@@ -56,7 +61,7 @@ export const Notification = z
     plain: z.string(),
     link: Ref.extend({
       parent: Ref.optional(),
-      app: z.object({ id: Int, uid: z.string().optional(), type: z.string() }).optional(),
+      app: z.object({ id: Int, uid: z.string().optional(), ...AppType }).optional(),
     }).optional(),
     user: ActorRef,
     metadata: Metadata.optional(),
@@ -72,7 +77,7 @@ export const NewNotification = z.object({
   text: z
     .string()
     .max(1024)
-    .refine(text => text.trim() !== '', 'must not be empty')
+    .refine(text => !isBlank(text), 'must not be empty')
     .describe('Markdown'),
   link: z
     .object({ type: z.enum(linkTypes), id: IdInput })

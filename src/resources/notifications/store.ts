@@ -1,9 +1,8 @@
 import { batch, WriteStatement } from '../../postgres/batch.ts'
 import type { Db, Fragment, Tx } from '../../postgres/sql.ts'
 import { isShown } from './lists/hidden.ts'
-import { forgetMark, listMarked, untilNow } from './lists/marks.ts'
 import { listRolled } from './rolled/store.ts'
-import type { Draft, NotificationRow } from './schema.ts'
+import type { Change, Draft, NotificationRow } from './schema.ts'
 
 const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_name' | 'app_type' | 'updated_at' | 'rolled'>>(
   {
@@ -69,18 +68,12 @@ export async function listByIds(db: Db, ids: number[]): Promise<NotificationRow[
   return withRolled(db, await db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`)
 }
 
-/** A notification that is visible to a user; `user` null: to any user. */
+/** A notification that is visible to a user; `user` null, as for an API key: any. */
 export async function findNotification(db: Db, id: number, user: number | null): Promise<NotificationRow | null> {
-  const rows = await db<NotificationRow[]>`
-    ${selectFrom(db)}
-    where n.id = ${id} and ${isOf(db, user)} and ${isShown(db)}`
+  const isOf = user === null ? db`true` : db`n.user_id = ${user} and ${isShown(db)}`
+  const rows = await db<NotificationRow[]>`${selectFrom(db)} where n.id = ${id} and ${isOf}`
   const [row] = await withRolled(db, rows)
   return row ?? null
-}
-
-/** Notifications of deleted users belong to no one, though they may exist for a while. */
-function isOf(db: Db, user: number | null): Fragment {
-  return user === null ? db`exists (select from users u where u.id = n.user_id)` : db`n.user_id = ${user}`
 }
 
 /**
@@ -93,7 +86,6 @@ export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promi
       delete from notifications o using notifications n
       where n.id = ${id} and n.from_id is not null and o.app_id = n.app_id and o.user_id = n.user_id and o.id <> n.id
         and o.from_id is not null and o.is_unread`
-    await forgetMark(tx, id)
   }
   await tx`
     update notifications n
@@ -101,6 +93,45 @@ export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promi
       changed_id = nextval('notification_changes'), change = 'notification_updated'
     from pg_current_xact_id()
     where id = ${id}`
+}
+
+export interface Marking {
+  user: number
+  /** This notification and all earlier ones. */
+  upTo?: number | undefined
+  app?: number | undefined
+  directory?: number | undefined
+}
+
+/**
+ * Marks unread notifications as read; false where there were none. It is one change with one number. Rows are locked in
+ * the order of ids, so that two marks do not wait for each other. Served by notifications_unread.
+ */
+export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<boolean> {
+  const { count } = await tx`
+    with hit as materialized (
+      select n.id from notifications n
+      where n.user_id = ${user} and n.is_unread
+        ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
+        ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}
+        ${directory === undefined ? tx`` : tx`and n.app_id in (select a.id from apps a where a.directory_id = ${directory})`}
+      order by n.id for no key update of n
+    ), numbered as materialized (
+      select nextval('notification_changes') as change_id from pg_current_xact_id() where exists (select from hit)
+    )
+    update notifications n
+    set is_unread = false, until_id = ${untilNow(tx)}, changed_id = c.change_id,
+      change = ${'notifications_marked' satisfies Change}
+    from hit h, numbered c
+    where n.id = h.id`
+  return count > 0
+}
+
+/** The last message that a rolled-up notification `n` stands for when it is read; null for other notifications. */
+function untilNow(db: Db): Fragment {
+  return db`
+    case when n.from_id is not null
+      then greatest(n.from_id, (select a.last_id from apps a where a.id = n.app_id)) end`
 }
 
 export async function removeNotification(db: Db, id: number): Promise<void> {
@@ -116,15 +147,15 @@ export async function removeOld(db: Db, before: Date, limit: number): Promise<nu
   return count
 }
 
-/** A change of a user's notification. */
-export type ChangeKey = Pick<NotificationRow, 'id' | 'user_id' | 'changed_id'>
+/** A change, and one of the notifications that it changed; all are of one user. */
+export type ChangeKey = Pick<NotificationRow, 'id' | 'user_id' | 'changed_id' | 'change'>
 
 /** The changes for some users after a number, in order. Served by notifications_changed. */
 export function listChanges(db: Db, users: number[], after: number, limit: number): Promise<ChangeKey[]> {
   return db<ChangeKey[]>`
-    select id, user_id, changed_id from notifications
+    select min(id) as id, user_id, changed_id, min(change) as change from notifications
     where user_id = any(${users}::bigint[]) and changed_id > ${after}
-    order by changed_id, id limit ${limit}`
+    group by user_id, changed_id order by changed_id limit ${limit}`
 }
 
 /** A query whose result differs after a change, committed or not. */
@@ -137,11 +168,8 @@ export async function findNewestChange(db: Db): Promise<number> {
   return row!.id
 }
 
-/** Applies marks, and adds the messages of rolled-up notifications. */
-async function withRolled(db: Db, all: NotificationRow[]): Promise<NotificationRow[]> {
-  const unread = all.flatMap(({ id, is_unread }) => (is_unread ? [id] : []))
-  const marked = unread.length === 0 ? new Set() : await listMarked(db, unread)
-  const rows = marked.size === 0 ? all : all.map(row => (marked.has(row.id) ? { ...row, is_unread: false } : row))
+/** Adds the messages of rolled-up notifications. */
+async function withRolled(db: Db, rows: NotificationRow[]): Promise<NotificationRow[]> {
   const ids = rows.flatMap(({ id, from_id }) => (from_id === null ? [] : [id]))
   const rolled = await listRolled(db, ids)
   return rolled.size === 0 ? rows : rows.map(row => ({ ...row, rolled: rolled.get(row.id) }))

@@ -1,3 +1,4 @@
+import { isolate } from '../../lib/name.ts'
 import { parseText, settleMentions } from '../content/text/render.ts'
 
 /** Characters that a notification quotes of a text. */
@@ -21,11 +22,11 @@ interface Rendered {
 let lastText = ''
 let last: Rendered | null = null
 
-/** Fills a template with texts, escaped so that they add no Markdown, links or mentions. */
+/** Fills a template with texts, escaped so that they add no Markdown, links or mentions, and turn no direction. */
 export function fill(template: string, args: string[]): Rendered {
   const text = template.replace(/\{(\d)\}/g, (hole, place) => {
     const arg = args[Number(place)]
-    return arg === undefined ? hole : escape(arg)
+    return arg === undefined ? hole : escape(isolate(arg))
   })
   // A whole room gets equal texts, one after the other.
   if (last !== null && text === lastText) return last

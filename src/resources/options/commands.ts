@@ -3,7 +3,7 @@ import { NotFound } from '../../lib/errors.ts'
 import { kinds } from '../content/kinds.ts'
 import { loadItem } from '../content/find.ts'
 import { requireWrite } from '../apps/members/access.ts'
-import { voteAdded, voteRemoved } from './events.ts'
+import { voteAdded, voteRemoved, type VoteFacts } from './events.ts'
 import type { OptionRow } from './schema.ts'
 import { countVotes, findVotes, listOptions, removeVote, saveVote } from './store.ts'
 
@@ -34,7 +34,8 @@ export const vote = loadingCommand(
     const count = (row: OptionRow, change: 1 | -1): OptionRow => {
       const counted = { ...row, vote_count: row.vote_count + change }
       work.write(countVotes, { id: row.id, change })
-      work.emit(change > 0 ? voteAdded : voteRemoved, { entity: row.id, body: counted })
+      const facts: VoteFacts = { count: counted.vote_count }
+      work.emit(change > 0 ? voteAdded : voteRemoved, { entity: row.id, body: counted, facts })
       return counted
     }
     const before = options.find(one => one.id === voted)

@@ -25,7 +25,9 @@ const get = route('GET /api/options/{id}', {
   problems: [NotFound],
   async handle({ params, by, origin }, { sql, apps, userCache }) {
     const caller = { params, by, origin, sql, apps, userCache }
-    const option = await findShown(caller)
+    const { id } = await findShown(caller)
+    // Again, for its votes must be no older than the place at which its app was found.
+    const option = requireFound(await findOption(sql, id))
     const voted = by.kind === 'user' ? await findVotes(sql, [option.item_id], by.user) : null
     return reply(200, await show(option, voted?.get(option.item_id) === option.id, caller))
   },
@@ -33,6 +35,7 @@ const get = route('GET /api/options/{id}', {
 
 const voteFor = route('POST /api/options/{id}/vote', {
   summary: 'Vote for an option, or withdraw the vote that it has',
+  description: 'A second vote for the same option takes it back; a vote for another option of the poll moves it.',
   auth: 'token',
   params: IdPath,
   // Repeating it would undo it.

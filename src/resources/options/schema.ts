@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { IdInput, Int, pagedList } from '../../api/shape.ts'
+import { foldName } from '../../lib/name.ts'
+import { IdInput, Int, pagedList, VisibleInput } from '../../api/shape.ts'
 import { Range } from '../../api/page.ts'
 import { UserSummary } from '../users/schema.ts'
 
-const text = z.string().trim().min(1, 'must not be blank').max(256)
+const text = VisibleInput(256)
+
+const isEachOnce = (options: { text: string }[]) =>
+  new Set(options.map(one => foldName(one.text))).size === options.length
+const eachOnce = 'must differ by more than case and characters that are not seen'
 
 /** The most options of a poll. A rule of the API. */
 const most = 50
 
 /** The options of a new poll. */
-export const NewOptions = z.array(z.object({ text })).max(most)
+export const NewOptions = z.array(z.object({ text })).max(most).refine(isEachOnce, eachOnce)
 
 /**
  * The whole poll after the change: an option with an id keeps its votes, one without is new, the others are removed.
@@ -18,6 +23,7 @@ export const NewOptions = z.array(z.object({ text })).max(most)
 export const OptionChanges = z
   .array(z.object({ id: IdInput.nullish().describe('Keeps this option and its votes; without it, it is new'), text }))
   .max(most)
+  .refine(isEachOnce, eachOnce)
 export type OptionChange = z.output<typeof OptionChanges>[number]
 
 const fields = { id: Int, text: z.string(), has_voted: z.boolean().describe('By the caller') }

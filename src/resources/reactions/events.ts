@@ -24,6 +24,7 @@ const change = (type: string) =>
     type,
     entity: 'reaction',
     isActivity: false,
+    isGuard: () => false,
     trigger: 'reactions',
     apply(state, { entity_id, facts }) {
       const { count } = facts as ReactionFacts

@@ -19,6 +19,7 @@ const mostReactions = 100 * shownReactions
 export const reactionsPart = part<ReactionRow[]>()({
   none: [],
   column: 'reaction_count',
+  isCounted: true,
   load(db, items, counter) {
     const most = counter === null ? shownReactions : shareOf(mostReactions, items)
     // A client that counts always gets the caller's own.

@@ -9,6 +9,7 @@ export const starsChanged = event<null>({
   type: 'stars_changed',
   entity: 'star',
   isActivity: false,
+  isGuard: () => false,
   apply(state, { entity_id, facts }) {
     const { count } = facts as { count: number }
     state.changeItem(entity_id, item => ({ ...item, star_count: count }) as ContentRow)

@@ -37,6 +37,7 @@ export const saveSubscription = batch<SubscriptionRow>({
 export const addSubscription = batch<SubscriptionRow>({
   name: 'add_subscriptions',
   columns,
+  assigns: { entity_id: 'number', since: 'number' },
   sql: rows => `
     insert into subscriptions (entity_id, user_id, entity_type, is_subscribed, since)
     select entity_id, user_id, entity_type, is_subscribed, since from ${rows} r

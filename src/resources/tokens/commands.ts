@@ -4,7 +4,7 @@ import { audit } from '../../audit/audit.ts'
 import { hashOf } from '../../auth/credentials.ts'
 import { NotFound, requireFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
-import { findUserIdTogether } from '../users/store.ts'
+import { findUserIdTogether, updateTokensRevoked } from '../users/store.ts'
 import { insertToken, removeTokens } from './store.ts'
 
 /** The prefix tells clients that this is no API key. */
@@ -27,10 +27,14 @@ export const issueToken = globalCommand(
   { sharesCommit: true },
 )
 
-/** Ends all tokens of a user or agent, trashed or not: on this node before the answer, on others within a moment. */
+/**
+ * Ends all tokens of a user or agent, trashed or not, also those of the host: on this node before the answer, on others
+ * within a moment.
+ */
 export const revokeTokens = globalCommand('revokeTokens', async (work: GlobalWork, user: string) => {
   const id = await requireUser(work, user)
   await removeTokens(work.sql, id)
+  await updateTokensRevoked(work.sql, id, work.now)
   audit(work, { action: 'tokens_revoked', target: { type: 'user', id, name: user } })
   work.changed('tokens_revoked', 'user', id)
 })

@@ -3,12 +3,13 @@ import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { SpecialUser, UserPath } from '../users/schema.ts'
 import { issueToken, revokeTokens } from './commands.ts'
-import { NewToken, Token } from './schema.ts'
-
-const defaultSeconds = 3600
+import { defaultSeconds, NewToken, Token } from './schema.ts'
 
 const issue = route('POST /api/users/{user}/tokens', {
   summary: 'Issue an access token to a user or agent',
+  description:
+    'For your server, which hands the token to the page or app of that user. It lasts an hour unless `expires_in` ' +
+    '(seconds) says otherwise. The token is shown this once.',
   auth: 'key',
   params: UserPath,
   body: NewToken,
@@ -23,6 +24,7 @@ const issue = route('POST /api/users/{user}/tokens', {
 
 const revoke = route('DELETE /api/users/{user}/tokens', {
   summary: 'Revoke all access tokens of a user or agent',
+  description: 'Signs the user out everywhere, within two seconds on all nodes. Open realtime connections end.',
   auth: 'key',
   params: UserPath,
   replies: { 204: null },

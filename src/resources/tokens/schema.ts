@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Int } from '../../api/shape.ts'
 
+/** The lifetime where none is asked for. */
+export const defaultSeconds = 3600
+
 const longestSeconds = 31_536_000
 const message = `must be a whole number of seconds from 1 to ${longestSeconds}`
 
@@ -10,7 +13,7 @@ export const NewToken = z.object({
     .transform(Number)
     .refine(seconds => seconds >= 1 && seconds <= longestSeconds, { message })
     .optional()
-    .describe('Lifetime in seconds; default 3600')
+    .describe(`Lifetime in seconds; default ${defaultSeconds}`)
     .meta({ type: ['integer', 'string'] }),
 })
 

@@ -1,8 +1,10 @@
 import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
+import { UidInput } from '../../api/shape.ts'
 import { NotFound, invalid } from '../../lib/errors.ts'
+import { foldName } from '../../lib/name.ts'
 import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from './profile.ts'
-import { PersonUid, SpecialUser } from './schema.ts'
+import { SpecialUser } from './schema.ts'
 import * as store from './store.ts'
 import type { StoredUser } from './store.ts'
 
@@ -46,7 +48,7 @@ export const upsertUser = globalCommand(
     requireUid(uid)
     const stored = await store.lockUser(work.sql, uid)
     if (stored !== null) return change(work, stored, given)
-    if (given.uid != null && given.uid.toLowerCase() !== uid.toLowerCase()) {
+    if (given.uid != null && foldName(given.uid) !== foldName(uid)) {
       throw invalid({ uid: ['must be the one in the path'] })
     }
     const id = await createProfile(work, { given: { ...given, uid }, isAgent: false })
@@ -94,7 +96,7 @@ async function requireUser(work: GlobalWork, user: string): Promise<StoredUser> 
 
 /** 422 where the text cannot be a uid: digits would be an id. */
 export function requireUid(uid: string): void {
-  const checked = PersonUid.safeParse(uid)
+  const checked = UidInput.safeParse(uid)
   if (!checked.success) throw invalid({ uid: checked.error.issues.map(issue => issue.message) })
 }
 

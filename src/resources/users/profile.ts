@@ -3,6 +3,7 @@ import { blankProfile } from '../../auth/user-cache.ts'
 import type { GlobalWork } from '../../engine/global/command.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid } from '../../lib/errors.ts'
+import { foldName } from '../../lib/name.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'
 import type { UserUpdate } from './schema.ts'
 import * as store from './store.ts'
@@ -12,6 +13,10 @@ import type { StoredUser, UserRow } from './store.ts'
 export interface UserChange extends Omit<UserUpdate, 'password' | 'picture'> {
   /** The id of a blob. */
   picture?: number | null | undefined
+  /** Where it was taken from, by a token of the host. */
+  picture_url?: string | undefined
+  /** When the token of the host was issued that says so. */
+  claimed_at?: Date | undefined
   password_hash?: string | null | undefined
 }
 
@@ -25,21 +30,28 @@ export function toTarget({ id, uid, is_agent }: StoredUser) {
 
 export const uidTaken = { uid: ['is taken by another user or agent'] }
 
+/** Mentions name users by id in this form, so that it would mean another user. */
+const idInMentions = /^u\d{1,15}$/
+const meansAnother = { uid: ['must not be u and digits but for the own id: in a mention, it is the user with that id'] }
+
 interface NewProfile {
   given: UserChange & { uid: string }
   isAgent: boolean
 }
 
 /**
- * Inserts a user or agent with its directories. Null where its uid is taken; 422 for a taken username and for unknown
- * directories.
+ * Inserts a user or agent with its directories. Null where its uid is taken; 422 for a uid that means another user, a
+ * taken username and unknown directories.
  */
 export async function createProfile(work: GlobalWork, { given, isAgent }: NewProfile): Promise<number | null> {
   const { sql, now } = work
   const directories = await requireDirectories(work, given.directories ?? [])
   const row = { ...merge({ id: null, ...blankProfile }, given), is_agent: isAgent, created_at: now }
   const id = await refusing(() => store.insertUser(sql, row))
-  if (id === null) return null
+  if (id === null) {
+    if (idInMentions.test(foldName(given.uid))) throw invalid(meansAnother)
+    return null
+  }
   if (given.password_hash) await store.updatePassword(sql, id, given.password_hash)
   if (directories.length > 0) await store.replaceDirectories(sql, id, directories)
   audit(work, {
@@ -52,8 +64,8 @@ export async function createProfile(work: GlobalWork, { given, isAgent }: NewPro
 }
 
 /**
- * Updates a user or agent where something has changed. `isTouched`: another part of it has, so it is updated in any
- * case.
+ * Updates a user or agent where something has changed, unless a newer token of the host has. `isTouched`: another part of
+ * it has changed, so it is updated in any case.
  */
 export async function updateProfile(
   work: GlobalWork,
@@ -62,12 +74,17 @@ export async function updateProfile(
   isTouched = false,
 ): Promise<void> {
   const { sql, now } = work
+  if (given.claimed_at && stored.claimed_at && given.claimed_at < stored.claimed_at) return
   const directories =
     given.directories === undefined ? stored.directory_ids : await requireDirectories(work, given.directories ?? [])
   const merged = merge(stored, given)
+  const { claimed_at } = stored
   const isMoved = !isDeepStrictEqual(directories, stored.directory_ids)
-  const isSame = given.password_hash === undefined && !isMoved && isDeepStrictEqual(merge(stored, {}), merged)
+  const isSame =
+    given.password_hash === undefined && !isMoved && isDeepStrictEqual(merge(stored, {}), { ...merged, claimed_at })
   if (isSame && !isTouched) return
+  const uid = foldName(merged.uid ?? '')
+  if (merged.uid !== stored.uid && idInMentions.test(uid) && uid !== `u${stored.id}`) throw invalid(meansAnother)
   await refusing(() => store.updateUser(sql, stored.id, { ...merged, updated_at: now }))
   if (given.password_hash !== undefined) await store.updatePassword(sql, stored.id, given.password_hash)
   if (isMoved) await store.replaceDirectories(sql, stored.id, directories)
@@ -120,14 +137,19 @@ function merge(before: Profile & { id: number | null }, given: UserChange): User
     username: pick('username'),
     comment: pick('comment') || null,
     picture_id: given.picture === undefined ? before.picture_id : given.picture,
+    picture_url: pick('picture_url'),
+    claimed_at: pick('claimed_at'),
     metadata: pick('metadata'),
     tags: pick('tags') ?? [],
   }
   return { ...profile, display_name: toDisplayName(before.id, profile) }
 }
 
+type Names = Pick<Profile, 'uid' | 'name' | 'nickname' | 'username' | `${'given' | 'middle' | 'family'}_name`>
+
 /** The display name: the first of the given names. */
-function toDisplayName(id: number | null, { uid, name, nickname, username, ...parts }: Profile): string {
-  const joined = [parts.given_name, parts.middle_name, parts.family_name].filter(part => part !== null).join(' ')
+export function toDisplayName(id: number | null, { uid, name, nickname, username, ...parts }: Names): string {
+  const { given_name, middle_name, family_name } = parts
+  const joined = [given_name, middle_name, family_name].filter(part => part !== null).join(' ')
   return name ?? (joined || null) ?? nickname ?? username ?? uid ?? `User ${id}`
 }

@@ -34,6 +34,7 @@ interface Summary {
 }
 
 const summaries = new WeakMap<User, Summary>()
+const people = new WeakMap<Fixed, User>()
 
 /**
  * The summary of a user for all readers, as the author of content. It is written with every message, so its JSON is
@@ -44,7 +45,13 @@ export function summaryOf(person: User, origin: string): Fixed {
   if (known !== undefined && (known.origin === origin || person.picture_id === null)) return known.json
   const json = new Fixed(showAnyone(person, origin))
   summaries.set(person, { origin, json })
+  people.set(json, person)
   return json
+}
+
+/** The user whose summary this is; undefined for anything else. */
+export function personOf(summary: Fixed): User | undefined {
+  return people.get(summary)
 }
 
 /** The short form of a user, as the actor of events and notifications. */

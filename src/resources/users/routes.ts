@@ -84,6 +84,9 @@ const update = route('PATCH /api/users/{user}', {
 
 const upsert = route('PUT /api/users/{uid}', {
   summary: 'Update the user with this uid, or create it',
+  description:
+    'Send it whenever a user signs in to your product: it creates the user, or brings name, picture and the rest ' +
+    'up to date. Members that are left out stay as they are.',
   auth: 'key',
   params: UidPath,
   body: UserUpdate,
@@ -126,6 +129,9 @@ export type LeaveApps = (user: number, request: Served<'sql' | 'apps' | 'by'>) =
 const remove = (leaveApps: LeaveApps) =>
   route('DELETE /api/users/{user}', {
     summary: 'Delete a user for good; what it wrote stays',
+    description:
+      'Messages, posts and files stay and show the deleted user as their author. Trash the user instead where ' +
+      'this may have to be undone.',
     auth: 'key',
     params: UserPath,
     replies: { 204: null },

@@ -1,30 +1,42 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../api/reference.ts'
-import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../api/shape.ts'
+import {
+  Int,
+  isTyped,
+  LineInput,
+  Metadata,
+  MetadataInput,
+  pagedList,
+  TagsInput,
+  Timestamp,
+  UidInput,
+} from '../../api/shape.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob } from '../blobs/schema.ts'
 import { Listing, QueryFlag, Tristate } from '../../api/page.ts'
 
 export const UserPath = z.object({ user: z.string().describe('Id or uid of a user') })
 
-/** `-1` is the reference of the deleted user. */
-export const PersonUid = UidInput.refine(uid => uid !== '-1', { message: 'is reserved' })
-
 export const UidPath = z.object({ uid: z.string() })
 
+/** What people are known by beside their uid. */
+const Typed = LineInput(256).refine(name => name === null || isTyped[0](name), isTyped[1])
+
 export const UserUpdate = z.object({
-  uid: PersonUid.nullish().describe('Unique among users and agents: no whitespace, at least one non-digit'),
+  uid: UidInput.nullish().describe(
+    'Unique among users and agents by its fold: no whitespace, at least one non-digit, nothing invisible, none of `/ \\ ? # %`; `u` and digits only with the own id',
+  ),
   name: LineInput(256).nullish().describe('Full displayable name'),
   given_name: LineInput(64).nullish(),
   middle_name: LineInput(64).nullish(),
   family_name: LineInput(64).nullish(),
   nickname: LineInput(32).nullish(),
-  email: LineInput(256)
-    .refine(email => email === null || /^[^\s@]+@[^\s@]+$/.test(email), { message: 'is not an e-mail address' })
-    .nullish(),
+  email: Typed.refine(email => email === null || /^[^\s@]+@[^\s@]+$/.test(email), {
+    message: 'is not an e-mail address',
+  }).nullish(),
   phone_number: LineInput(32).nullish(),
-  username: LineInput(256).nullish().describe('For authentication; unique'),
+  username: Typed.nullish().describe('For authentication; unique by its fold'),
   password: z
     .string()
     .max(256)
@@ -39,7 +51,7 @@ export const UserUpdate = z.object({
 })
 export type UserUpdate = z.output<typeof UserUpdate>
 
-export const NewUser = UserUpdate.extend({ uid: PersonUid })
+export const NewUser = UserUpdate.extend({ uid: UidInput })
 
 export const UserQuery = z.object({ trashed: Tristate.optional().describe('true or null: also when it is trashed') })
 

@@ -8,7 +8,7 @@ import { isVisibleTo } from './visible.ts'
 /** A condition on `u`, a row of users: `ref` names it. Served by the primary key, or users_uid. */
 function isNamed(db: Db, ref: string): Fragment {
   const { id, name } = toReference(ref)
-  return id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
+  return id === null ? db`fold_name(u.uid) = fold_name(${name})` : db`u.id = ${id}`
 }
 
 /** The user or agent that `{user}` names, trashed or not; null where it does not exist or the caller cannot see it. */
@@ -40,7 +40,7 @@ export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Ma
         ${references.map(({ name }) => name)}::text[]) as r(text, id, name))
     select r.text, u.id from r join users u on u.id = r.id
     union all
-    select r.text, u.id from r join users u on lower(u.uid) = lower(r.name)`
+    select r.text, u.id from r join users u on fold_name(u.uid) = fold_name(r.name)`
   return new Map(rows.map(({ text, id }) => [text, id]))
 }
 
@@ -61,7 +61,7 @@ export type StoredUser = UserRow & {
 export async function lockUser(tx: Tx, ref: string): Promise<StoredUser | null> {
   const [row] = await tx<StoredUser[]>`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
-      u.username, u.comment, u.picture_id, u.metadata, u.tags, u.display_name, u.is_agent, u.trashed_at,
+      u.username, u.comment, u.picture_id, u.picture_url, u.claimed_at, u.metadata, u.tags, u.display_name, u.is_agent, u.trashed_at,
       array(select m.directory_id from directory_members m where m.user_id = u.id order by 1) as directory_ids
     from users u where ${isNamed(tx, ref)}
     for no key update of u`
@@ -73,7 +73,7 @@ interface NewUserRow extends UserRow {
   created_at: Date
 }
 
-/** Inserts a user; returns its id, or null where its uid is taken. */
+/** Inserts a user; returns its id, or null where its uid is taken, or is how mentions name another id. */
 export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | null> {
   return (await insertUsers(tx, [user])).get(user) ?? null
 }
@@ -85,15 +85,16 @@ const insertUsers = batchLoads<NewUserRow, number>(async (sql, users) => {
       select nextval(pg_get_serial_sequence('users', 'id')) as new_id, r.*
       from jsonb_to_recordset(${JSON.stringify(users.map((user, place) => ({ ...user, place })))}::text::jsonb) as r(
         place int, uid text, name text, given_name text, middle_name text, family_name text, nickname text, email text,
-        phone_number text, username text, comment text, picture_id bigint, metadata jsonb, tags text[],
+        phone_number text, username text, comment text, picture_id bigint, picture_url text, claimed_at timestamptz, metadata jsonb, tags text[],
         display_name text, is_agent boolean, created_at timestamptz)
     ), made as (
       insert into users (id, uid, name, given_name, middle_name, family_name, nickname, email, phone_number, username,
-        comment, picture_id, metadata, tags, display_name, is_agent, created_at)
+        comment, picture_id, picture_url, claimed_at, metadata, tags, display_name, is_agent, created_at)
       select new_id, uid, name, given_name, middle_name, family_name, nickname, email, phone_number, username,
-        comment, picture_id, metadata, tags, display_name, is_agent, created_at
+        comment, picture_id, picture_url, claimed_at, metadata, tags, display_name, is_agent, created_at
       from given
-      on conflict (lower(uid)) do nothing
+      where fold_name(uid) !~ '^u[0-9]{1,15}$' or fold_name(uid) = 'u' || new_id
+      on conflict (fold_name(uid)) do nothing
       returning id
     )
     select g.place, g.new_id as id from given g join made m on m.id = g.new_id`
@@ -116,8 +117,39 @@ export async function findPassword(
   username: string,
 ): Promise<{ id: number; password_hash: string | null } | null> {
   const [row] = await db<{ id: number; password_hash: string | null }[]>`
-    select id, password_hash from users where lower(username) = lower(${username}) and trashed_at is null`
+    select id, password_hash from users where fold_name(username) = fold_name(${username}) and trashed_at is null`
   return row ?? null
+}
+
+/** What a token of the host is compared with. */
+export interface HostedUser extends Pick<
+  User,
+  'id' | 'name' | 'email' | 'picture_url' | 'claimed_at' | 'is_agent' | 'trashed_at'
+> {
+  /** Tokens of the host that were issued before are refused. */
+  tokens_revoked_at: Date | null
+  /** The names of its directories. */
+  directories: string[]
+}
+
+/** The user or agent with this uid; null where there is none. */
+export async function findHostedUser(db: Db, uid: string): Promise<HostedUser | null> {
+  return (await findHostedUsers(db, [uid])).get(uid) ?? null
+}
+
+/** Batched, because after a restart all clients come at once. Served by users_uid. */
+const findHostedUsers = batchLoads<string, HostedUser>(async (db, uids) => {
+  const rows = await db<(HostedUser & { given: string })[]>`
+    select r.given, u.id, u.name, u.email, u.picture_url, u.claimed_at, u.is_agent, u.trashed_at, u.tokens_revoked_at,
+      array(select d.name from directory_members m join directories d on d.id = m.directory_id where m.user_id = u.id)
+        as directories
+    from unnest(${uids}::text[]) as r(given) join users u on fold_name(u.uid) = fold_name(r.given)`
+  return new Map(rows.map(({ given, ...user }) => [given, user]))
+})
+
+/** From now on, tokens of the host that were issued before `at` are refused. */
+export async function updateTokensRevoked(tx: Tx, id: number, at: Date): Promise<void> {
+  await tx`update users set tokens_revoked_at = ${at} where id = ${id}`
 }
 
 /**
@@ -151,7 +183,7 @@ export async function resolveDirectories(tx: Tx, refs: readonly string[]): Promi
     select r.text, d.id
     from unnest(${references.map(({ text }) => text)}::text[], ${references.map(({ id }) => id)}::bigint[],
       ${references.map(({ name }) => name)}::text[]) as r(text, id, name)
-    join directories d on d.id = r.id or lower(d.name) = lower(r.name)
+    join directories d on d.id = r.id or fold_name(d.name) = fold_name(r.name)
     order by d.id
     for key share of d`
   return new Map(rows.map(({ text, id }) => [text, id]))

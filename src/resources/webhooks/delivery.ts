@@ -66,7 +66,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
     clock,
     log,
   })
-  apps.onCommit(({ events }) => {
+  apps.onWritten((_, events) => {
     for (const webhook of registrations.concerned(events)) deliverer.wake(webhook)
   })
   sharedLog.listen(({ type, entity_id }) => {

@@ -1,19 +1,19 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { EventTypes } from '../../engine/catch-up.ts'
-import type { AppEvent, EventType, PresentationContext } from '../../engine/event.ts'
+import { appAsOf, type AppEvent, type EventType, type PresentationContext } from '../../engine/event.ts'
 import type { UserCache } from '../../auth/user-cache.ts'
 import { reviveDates } from '../../engine/commit/revive.ts'
 import type { AppRow } from '../../engine/state.ts'
 import { findApp } from '../../engine/store.ts'
 import type { Compose } from './delivery/queue.ts'
 import type { QueuedDelivery } from './delivery/store.ts'
-import { writeJson } from '../../api/json.ts'
+import { Fixed, writeJson } from '../../api/json.ts'
 import type { Log } from '../../lib/log.ts'
 import { sharedLogId } from '../../log/events.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { redactApp } from '../apps/naming.ts'
 import { showPicture } from '../blobs/pictures/picture.ts'
-import { actorOf } from '../users/represent.ts'
+import { actorOf, personOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
 import { findLastOfApp } from './delivery/record-store.ts'
 
@@ -47,13 +47,29 @@ export function composePayload({ sql, apps, userCache, events, log, ...parts }: 
     await userCache.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
     // Events of no app do not use it.
-    const told = tell(event, { app: (app && redactApp(app)) as AppRow, userCache, origin }, log)
+    const then = app && appAsOf(redactApp(app), event)
+    const told = tell(event, { app: then as AppRow, userCache, origin }, log)
     if (told === null) return null
     const actor = actorOf(userCache.show(delivery.actor_id), origin)
     const picture = app === null || told.app === undefined ? null : await showPicture(sql, app.picture_id, origin)
     const whole = picture === null ? told : { ...told, app: { ...(told.app as object), picture } }
-    return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...whole }, 'string')
+    const payload = { id: delivery.event_id, action: delivery.action, actor, ...whole }
+    return writeJson(withoutProfiles(payload, origin), 'string')
   }
+}
+
+/**
+ * Names people in the short form, wherever they stand: their e-mail address and telephone number, and the rest of their
+ * profile, a receiver reads through the API, with a credential that may see them.
+ */
+function withoutProfiles(value: unknown, origin: string): unknown {
+  if (value instanceof Fixed) {
+    const person = personOf(value)
+    return person === undefined ? value : actorOf(person, origin)
+  }
+  if (Array.isArray(value)) return value.map(one => withoutProfiles(one, origin))
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutProfiles(one, origin)]))
 }
 
 function tell(event: AppEvent, context: PresentationContext, log: Log): Record<string, unknown> | null {

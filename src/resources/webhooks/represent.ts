@@ -12,9 +12,10 @@ export function showWebhook(webhook: Omit<WebhookRow, 'secret' | 'old_secret' | 
 
 /** A delivery in lists. */
 export function showDeliverySummary(row: DeliverySummaryRow) {
-  const { id, webhook_id, guid, event_id, action, delivered_at, duration_ms, status, status_code, attempts } = row
+  const { id, webhook_id, guid, event_id, action, delivered_at, duration_ms, status, status_code, error, attempts } =
+    row
   const duration = duration_ms === null ? null : Math.round(duration_ms) / 1000
-  const shown = { id, webhook_id, guid, event_id, action, delivered_at, duration, status, status_code, attempts }
+  const shown = { id, webhook_id, guid, event_id, action, delivered_at, duration, status, status_code, error, attempts }
   return { ...shown, next_attempt_at: status === 'queued' ? row.due_at : null }
 }
 

@@ -33,6 +33,9 @@ import * as store from './store.ts'
 
 const create = route('POST /api/webhooks', {
   summary: 'Register a webhook',
+  description:
+    'From now on, events of the `triggers` are sent to `payload_url`, signed with `secret`. The secret is never ' +
+    'shown again.',
   auth: 'key',
   body: NewWebhook,
   creates: true,
@@ -101,8 +104,10 @@ const remove = route('DELETE /api/webhooks/{id}', {
 })
 
 const listOfDeliveries = route('GET /api/webhooks/{id}/deliveries', {
-  summary: 'List the recent deliveries of a webhook',
+  summary:
+    'List the recent deliveries of a webhook that were attempted: first what is attempted again, then newest first',
   auth: 'key',
+  isHeavy: true,
   params: WebhookPath,
   query: DeliveryListing,
   replies: { 200: Deliveries },
@@ -140,8 +145,10 @@ const sendAgain = route('POST /api/webhooks/{id}/deliveries/{delivery}/redeliver
 })
 
 const listAll = route('GET /api/deliveries', {
-  summary: 'List the recent deliveries of all webhooks',
+  summary:
+    'List the recent deliveries of all webhooks that were attempted: first what is attempted again, then newest first',
   auth: 'key',
+  isHeavy: true,
   query: AllDeliveryListing,
   replies: { 200: Deliveries },
   async handle({ query }, { sql }) {
@@ -206,7 +213,8 @@ const test = route('POST /api/webhooks/{id}/test', {
 async function listPage(sql: Sql, query: AllDeliveryListing): Promise<object> {
   const page = toPage(query, store.orderFields, 'id desc')
   const count = await records.countDeliveries(sql, query, page)
-  const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, query, page)
+  const retriedFirst = query.order_by === undefined
+  const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, query, page, retriedFirst)
   return toPagedList(page, count, deliveries.map(showDeliverySummary))
 }
 

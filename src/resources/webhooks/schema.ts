@@ -74,6 +74,9 @@ export const WebhookDetails = Webhook.extend({
   oldest_queued_at: Timestamp.optional(),
   failures_24h: Int,
   last_success_at: Timestamp.optional(),
+  last_attempt_at: Timestamp.optional(),
+  last_error: z.string().optional().describe('Why the last attempt has failed; absent where it has not'),
+  next_attempt_at: Timestamp.optional().describe('When the next delivery that has failed is attempted again'),
 }).meta({ id: 'WebhookDetails' })
 export const RotatedWebhook = Webhook.extend({
   secret: z.string().describe('The new secret, shown this once; the one before signs along for 24 hours'),
@@ -84,7 +87,13 @@ export const WebhookListing = Listing
 
 export const DeliveryListing = Listing.extend({
   action: z.string().max(256).optional().describe('Only this action'),
-  status: z.enum(['success', 'failure', 'queued']).optional().describe('Without it, all that was attempted for good'),
+  status: z
+    .enum(['success', 'failure', 'queued'])
+    .optional()
+    .describe(
+      'success, failure: what was attempted for the last time; queued: what waits for its first attempt, or for another ' +
+        'one. Without it, all that was attempted',
+    ),
   event: IdQuery.optional().describe('Only of this event, the id in the payload'),
   since: MomentInput.optional().describe('Attempted then or later'),
   until: MomentInput.optional().describe('Attempted before then'),
@@ -113,10 +122,11 @@ export const DeliverySummary = z
     guid: z.uuid().describe('The X-Service-Delivery header'),
     event_id: Int.describe('The id in the payload, shared by all deliveries of the event'),
     action: z.string(),
-    delivered_at: Timestamp.optional().describe('When it was attempted'),
+    delivered_at: Timestamp.optional().describe('When it was attempted last'),
     duration: Seconds.optional(),
     status: z.enum(['queued', 'success', 'failure']),
     status_code: Int.optional().describe('What the receiver answered; absent where it did not'),
+    error: z.string().optional().describe('Why the last attempt had no complete answer'),
     attempts: Int,
     next_attempt_at: Timestamp.optional().describe('When it is attempted again'),
   })

@@ -81,7 +81,7 @@ export async function countWebhooks(db: Db, page: Page): Promise<number> {
 /** Webhooks have neither tags nor a trash. */
 function matches(db: Db, { q, tags, trashed }: Page): Fragment {
   if (tags.length > 0 || trashed === true) return db`false`
-  return q === undefined ? db`true` : db`strpos(lower(payload_url), lower(${q})) > 0`
+  return q === undefined ? db`true` : db`strpos(fold_name(payload_url), fold_name(${q})) > 0`
 }
 
 /** A condition: a webhook is enabled. */

@@ -3,29 +3,29 @@ import { createLog } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { Excerpt, ModelEvent, ModelRequest, Provider, Providers } from '../../../src/agents/providers/provider.ts'
 import { ProviderFailed } from '../../../src/agents/providers/provider.ts'
-import { openProviders, type ProviderSettings } from '../../../src/agents/providers/table.ts'
+import { openProviders, type ProviderValues } from '../../../src/agents/providers/table.ts'
 
 export const key = 'sk-very-secret-key'
 
+type Change = Record<string, Partial<ProviderValues>>
+
 /** All vendors at one address, with a key. `lines` is what is logged. */
-export function openAt(url: string, change: Partial<ProviderSettings> = {}, lines: string[] = []): Providers {
-  const vendor = { url, key: new Secret(key), isConfigured: true }
-  const settings: ProviderSettings = {
-    anthropic: { ...vendor, version: '2023-06-01' },
-    openai: { ...vendor, form: 'responses', images: 'true' },
+export function openAt(url: string, change: Change = {}, lines: string[] = []): Providers {
+  const vendor: ProviderValues = { url, key: new Secret(key), own: {} }
+  const byId: Record<string, ProviderValues> = {
+    anthropic: { ...vendor, own: { version: '2023-06-01' } },
+    openai: { ...vendor, own: { form: 'responses', images: 'true' }, ...change['openai'] },
     gemini: vendor,
     kapa: vendor,
-    builtin: { url: null, key: null, model: null },
-    maxTokens: 4096,
-    ...change,
+    builtin: { url: null, key: null, own: { model: null }, ...change['builtin'] },
   }
-  return openProviders(settings, { clock: systemClock, log: createLog('debug', line => lines.push(line)) })
+  const parts = { clock: systemClock, log: createLog('debug', line => lines.push(line)) }
+  return openProviders({ byId, maxTokens: 4096 }, parts)
 }
 
 /** One of them: `chat` is openai in its other form. */
 export function vendorAt(url: string, name: 'anthropic' | 'responses' | 'chat' | 'gemini' | 'kapa'): Provider {
-  const openai = { url, key: new Secret(key), isConfigured: true, images: 'true' as const }
-  if (name === 'chat') return find(openAt(url, { openai: { ...openai, form: 'chat' } }), 'openai')
+  if (name === 'chat') return find(openAt(url, { openai: { own: { form: 'chat', images: 'true' } } }), 'openai')
   return find(openAt(url), name === 'responses' ? 'openai' : name)
 }
 

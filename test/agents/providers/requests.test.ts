@@ -230,10 +230,9 @@ test('the chat form is asked as its documentation says, with a plain text where 
 
 test('a server that needs no key is sent none, and the builtin provider asks its own model there', async () => {
   await using fake = await startFakeProvider()
-  const vendor = { url: fake.url, key: null, isConfigured: true }
   const providers = openAt(fake.url, {
-    openai: { ...vendor, form: 'auto', images: 'auto' },
-    builtin: { url: `${fake.url}/own`, key: null, model: 'llama' },
+    openai: { key: null, own: { form: 'auto', images: 'auto' } },
+    builtin: { url: `${fake.url}/own`, own: { model: 'llama' } },
   })
 
   await ask(find(providers, 'openai'))

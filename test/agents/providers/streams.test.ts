@@ -62,11 +62,11 @@ test.each(streamed)('%s: a record that is no JSON, or no object, is a failure to
   expect(await failureOf(ask(provider, asked))).toMatchObject({ code: 'provider_error', isRetryable: true })
 })
 
-test('a record over 4 MiB, and an answer over 16 MiB, are failures for good', async () => {
+test('a record over 4 MiB, and an answer over 64 MiB, are failures for good', async () => {
   await using fake = await startFakeProvider()
   const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
   const mebibytes = (count: number) => 'x'.repeat(count * 1024 * 1024)
-  fake.queue({ stream: records([chunk(mebibytes(4))]) }, { stream: records(Array(18).fill(chunk(mebibytes(1)))) })
+  fake.queue({ stream: records([chunk(mebibytes(4))]) }, { stream: records(Array(66).fill(chunk(mebibytes(1)))) })
   const provider = vendorAt(fake.url, 'chat')
 
   expect(await failureOf(ask(provider))).toMatchObject({ code: 'provider_error', isRetryable: false })

@@ -57,12 +57,16 @@ function checkMarkers({ end }: History): Violation[] {
 /** Each person makes one move after the other; one of which nobody knows may have been made at any later time. */
 function checkAcknowledgedMarks({ calls, end }: History): Violation[] {
   const moves = calls.filter(({ verb }) => verb === 'mark' || verb === 'send')
+  const ids = new Map(end.messages.map(({ id, text }) => [text, id]))
   const tried = Map.groupBy(moves, ({ app, user }) => place(app, user))
   return end.members.flatMap(({ app_id: app, user_id, marked_id }) => {
     const own = tried.get(place(app, user_id)) ?? []
     const last = firstAnswers(own).at(-1)
     const target = last === undefined ? null : last.verb === 'send' ? last.id : last.item
-    const isLate = own.some(call => call.verb === 'mark' && isUnknown(call) && call.item === marked_id)
+    const isLate = own.some(call => {
+      const moved = call.verb === 'mark' ? call.item : (ids.get(call.key) ?? null)
+      return isUnknown(call) && moved === marked_id
+    })
     if (marked_id === target || isLate) return []
     const what = `user ${user_id} is at ${marked_id}, the last acknowledged move was to ${target}`
     return [{ rule: 'no acknowledged mark is lost', what, app, key: last?.key, at: last?.at }]

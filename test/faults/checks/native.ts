@@ -23,7 +23,8 @@ export function checkNative({ sightings, end }: History): Violation[] {
 function checkStream(stream: Sighting[]): Violation[] {
   const violations: Violation[] = []
   let last: number | null = null
-  for (const { at, observer, connection, node, app, frame, rev, prev = 0, after, event } of stream) {
+  let isRenewing = false
+  for (const { at, observer, connection, node, app, frame, rev, prev = 0, after, event, isRenewed = false } of stream) {
     const found = (rule: string, what: string) =>
       violations.push({
         rule,
@@ -33,15 +34,16 @@ function checkStream(stream: Sighting[]): Violation[] {
         rev,
         observer,
       })
-    if (frame === 'reset') found('no subscriber has to reload', `reset to ${rev}`)
-    if (frame === 'subscribed' && after !== undefined && rev !== after) {
+    if (frame === 'subscribed') isRenewing = isRenewed
+    if (frame === 'reset' && !isRenewing) found('no subscriber has to reload in its epoch', `reset to ${rev}`)
+    if (frame === 'subscribed' && after !== undefined && rev !== after && !isRenewed) {
       found('subscribers go on where they were', `asked for what followed ${after}, got what follows ${rev}`)
     }
     if (frame === 'event' && last !== null) {
       if (rev <= last) found('nothing is heard twice or out of order', `${event} ${rev} came after ${last}`)
       if (prev > last) found('subscribers hear without a gap', `${event} ${rev} follows ${prev}, heard was ${last}`)
     }
-    last = last === null || frame === 'reset' ? rev : Math.max(last, rev)
+    if (!isRenewed) last = last === null || frame === 'reset' ? rev : Math.max(last, rev)
   }
   return violations
 }
@@ -52,6 +54,7 @@ function checkComplete(stream: Sighting[], log: EventRow[], trashed: Set<number>
   const heard = new Map(stream.filter(({ frame }) => frame === 'event').map(sighting => [sighting.rev, sighting]))
   const violations: Violation[] = []
   const known = new Map(log.map(event => [event.rev, event]))
+  const reloaded = listReloaded(stream)
   for (const { rev, event, item, at } of heard.values()) {
     const row = known.get(rev)
     const isSame = row !== undefined && row.type === event && (item === undefined || row.entity_id === item)
@@ -62,9 +65,23 @@ function checkComplete(stream: Sighting[], log: EventRow[], trashed: Set<number>
   for (const { rev, type, entity_id } of log) {
     // What is in the trash by then is not told again.
     if (rev <= first || heard.has(rev) || untold.has(type) || trashed.has(entity_id)) continue
+    if (reloaded.some(({ from, to }) => from < rev && rev <= to)) continue
     const after = stream.find(sighting => sighting.rev > rev)
     const what = `${observer} has never heard ${type} ${rev}${after === undefined ? ', nor anything later' : ''}`
     violations.push({ rule: 'subscribers miss nothing', what, at: after?.at, app, rev, observer })
   }
   return violations
+}
+
+/** What an observer had to load because its epoch was over: everything after `from`, up to `to`. */
+function listReloaded(stream: Sighting[]): { from: number; to: number }[] {
+  const ranges: { from: number; to: number }[] = []
+  let last = 0
+  let isRenewing = false
+  for (const { frame, rev, isRenewed = false } of stream) {
+    if (frame === 'subscribed') isRenewing = isRenewed
+    if (frame === 'reset' && isRenewing) ranges.push({ from: last, to: rev })
+    if (!isRenewed) last = Math.max(last, rev)
+  }
+  return ranges
 }

@@ -54,7 +54,7 @@ function ofSettings(settings: Setting[] | undefined): Warning[] {
   const found = [
     location.protocol === 'http:' && !isLocal && { text: warnings.noTls, q: 'TLS' },
     lacks('METRICS_TOKEN') && { text: warnings.openMetrics, q: 'METRICS_TOKEN' },
-    lacks('SECRET_KEYS') && { text: warnings.noSecretKeys, q: 'SECRET_KEYS' },
+    ...settings.map(({ name, warning }) => warning !== undefined && { text: warning, q: name }),
   ]
   return found
     .filter(warning => warning !== false)

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { sayDuration } from '../../parts/amount.ts'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { ActButton } from '../../parts/buttons.tsx'
@@ -53,17 +54,29 @@ export function DeliveryList({ webhook }: { webhook?: string }) {
     {
       title: deliveries.action,
       isName: true,
-      show: ({ id, webhook_id, action }) => <Link to={`/deliveries/${webhook_id}/${id}`}>{action}</Link>,
+      show: ({ id, webhook_id, action }) => <Link to={`/deliveries/${webhook_id}/${id}`}>{toBreakable(action)}</Link>,
     },
     { title: deliveries.status, show: delivery => <DeliveryState of={delivery} /> },
-    { title: deliveries.code, isFigure: true, show: ({ status_code = '–' }) => status_code },
+    { title: deliveries.code, show: ({ status_code, error = '–' }) => status_code ?? error },
     {
       title: deliveries.duration,
       isFigure: true,
       show: ({ duration }) => (duration === undefined ? '–' : sayDuration(duration * 1000)),
     },
     { title: deliveries.attempts, isFigure: true, show: ({ attempts }) => attempts },
-    { title: deliveries.at, show: ({ delivered_at }) => <Moment at={delivered_at} /> },
+    {
+      title: deliveries.at,
+      show: ({ delivered_at, next_attempt_at }) => (
+        <span>
+          <Moment at={delivered_at} />
+          {next_attempt_at !== undefined && (
+            <div class="muted">
+              {deliveries.next}: <Moment at={next_attempt_at} />
+            </div>
+          )}
+        </span>
+      ),
+    },
     ...(webhook === undefined
       ? [
           {
@@ -86,6 +99,17 @@ export function DeliveryList({ webhook }: { webhook?: string }) {
 
 const tones: Record<DeliverySummary['status'], Tone> = { success: 'good', failure: 'bad', queued: 'warn' }
 
-export function DeliveryState({ of: { status } }: { of: DeliverySummary }) {
+export function DeliveryState({ of: { status, attempts } }: { of: DeliverySummary }) {
+  if (status === 'queued' && Number(attempts) > 0) return <Badge tone="bad">{deliveries.retried}</Badge>
   return <Badge tone={tones[status]}>{deliveries.statuses[status]}</Badge>
+}
+
+/** A word of the API, which breaks behind an underscore where there is no room for it. */
+function toBreakable(word: string) {
+  return word.split(/(?<=_)/).map((part, i) => (
+    <Fragment key={i}>
+      {i > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }

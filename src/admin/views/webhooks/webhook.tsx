@@ -36,6 +36,9 @@ export function WebhookView({ id = '' }: { id?: string }) {
           <Card>
             <Facts
               facts={[
+                of.last_attempt_at !== undefined && [webhooks.lastAttempt, <Moment at={of.last_attempt_at} />],
+                of.last_error !== undefined && [webhooks.lastError, of.last_error],
+                of.next_attempt_at !== undefined && [webhooks.nextAttempt, <Moment at={of.next_attempt_at} />],
                 [webhooks.lastSuccess, <Moment at={of.last_success_at} />],
                 [webhooks.failingSince, <Moment at={of.failing_since} />],
                 [webhooks.oldestQueued, <Moment at={of.oldest_queued_at} />],

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import type { Call, ModelEvent } from '../provider.ts'
+import { Calls } from '../calls.ts'
+import type { ModelEvent, Turn } from '../provider.ts'
+import { Kept } from '../wire/kept.ts'
 import { failedMidway, unreadable } from '../wire/failure.ts'
 import { count, list, readFields, record, text, tolerant } from '../wire/fields.ts'
 
@@ -35,7 +37,8 @@ interface PendingCall {
 /** One answer, streamed or whole. */
 export class ChatAnswer {
   readonly #vendor: string
-  readonly #callsBefore: number
+  readonly #turns: readonly Turn[]
+  readonly #kept: Kept
   readonly #calls: PendingCall[] = []
   /** Calls that arrive in pieces, by index. */
   readonly #byIndex = new Map<number, PendingCall>()
@@ -44,10 +47,11 @@ export class ChatAnswer {
   #isDone = false
   #finish: string | undefined
 
-  /** `calls`: the number of calls in earlier steps, so that generated ids are unique. */
-  constructor(vendor: string, calls: number) {
+  /** `turns`: the conversation so far. */
+  constructor(vendor: string, turns: readonly Turn[]) {
     this.#vendor = vendor
-    this.#callsBefore = calls
+    this.#turns = turns
+    this.#kept = new Kept(vendor)
   }
 
   /** True where a finish reason or the end of the stream has arrived; otherwise the answer was cut. */
@@ -77,13 +81,20 @@ export class ChatAnswer {
   }
 
   end(): ModelEvent & { type: 'end' } {
-    const hasCalls = this.#calls.length > 0
-    const body = { role: 'assistant', content: this.#text, ...(hasCalls && { tool_calls: this.#calls }) }
+    const calls = new Calls(this.#turns)
+    const sent = this.#calls.flatMap(({ id, function: { name, arguments: written, ...more }, ...rest }) => {
+      const added = calls.add({ id, name, arguments: written })
+      if (added === null) return []
+      const { id: ownId, ...asked } = added.sent
+      return [{ ...rest, id: ownId, function: { ...more, ...asked } }]
+    })
+    const hasCalls = sent.length > 0
+    const body = { role: 'assistant', content: this.#text, ...(hasCalls && { tool_calls: sent }) }
     if (this.#isRefused || this.#finish === 'content_filter')
       return { type: 'end', reason: 'filtered', calls: [], body }
     if (this.#finish === 'length') return { type: 'end', reason: 'length', calls: [], body }
     // Whatever the reason: several servers report `stop`.
-    return { type: 'end', reason: hasCalls ? 'calls' : 'stop', calls: this.#calls.map(toCall), body }
+    return { type: 'end', reason: hasCalls ? 'calls' : 'stop', calls: calls.list, body }
   }
 
   *#add({ delta, message, finish_reason }: NonNullable<z.infer<typeof Chunk>['choices']>[number]) {
@@ -98,6 +109,7 @@ export class ChatAnswer {
 
   #addCall({ index, ...call }: z.infer<typeof ToolCall>): void {
     const written = toText(call.function?.arguments)
+    this.#kept.add(JSON.stringify(call).length)
     const pending = index === undefined ? undefined : this.#byIndex.get(index)
     // Without an index each call is whole; a new id under a known index is a new call.
     if (pending !== undefined && (!call.id || call.id === pending.id)) {
@@ -107,7 +119,7 @@ export class ChatAnswer {
     }
     const begun: PendingCall = {
       ...call,
-      id: call.id || `call_${this.#callsBefore + this.#calls.length + 1}`,
+      id: call.id ?? '',
       type: 'function',
       function: { ...call.function, name: call.function?.name ?? '', arguments: written },
     }
@@ -126,8 +138,4 @@ export class ChatAnswer {
 
 function toText(written: string | object | undefined): string {
   return typeof written === 'object' ? JSON.stringify(written) : (written ?? '')
-}
-
-function toCall({ id, function: { name, arguments: written } }: PendingCall): Call {
-  return { id, name, arguments: written }
 }

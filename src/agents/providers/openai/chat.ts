@@ -2,7 +2,7 @@ import type { Log } from '../../../lib/log.ts'
 import { ProviderFailed, type CallResult, type ModelRequest, type Provider } from '../provider.ts'
 import type { Turn, UserPart } from '../provider.ts'
 import { ChatAnswer } from './chat-answer.ts'
-import { countCalls, toOwnTurns, toResultText } from '../turns.ts'
+import { toOwnTurns, toResultText } from '../turns.ts'
 import { unreadable } from '../wire/failure.ts'
 import { parseJson, type Vendor, type VendorAnswer } from '../wire/vendor.ts'
 
@@ -49,7 +49,7 @@ export function openAiChat(options: ChatOptions): Provider {
       log.warn({ provider: vendor.id }, 'web_search has no effect in the chat form')
     }
     const answer = await ask(request, signal)
-    const message = new ChatAnswer(vendor.id, countCalls(request.turns))
+    const message = new ChatAnswer(vendor.id, request.turns)
     if (answer.isJson) yield* message.readWhole(await answer.json())
     else {
       for await (const data of answer.records()) {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from '../provider.ts'
+import { Calls } from '../calls.ts'
+import type { CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from '../provider.ts'
 import { toOwnTurns, toResultText } from '../turns.ts'
 import { failedMidway, unreadable } from '../wire/failure.ts'
 import { count, list, loose, readFields, record, text } from '../wire/fields.ts'
+import { Kept } from '../wire/kept.ts'
 import { parseJson, type Vendor } from '../wire/vendor.ts'
 
 const retryableErrors = new Set(['rate_limit_exceeded', 'server_error'])
@@ -39,17 +41,20 @@ export function openAiResponses(vendor: Vendor, isOpenAi: boolean): Provider {
   return async function* (request, signal) {
     const { requestId, records } = await vendor.post('/responses', toBody(request, isOpenAi), signal)
     const items: Item[] = []
+    const kept = new Kept(vendor.id)
     let isRefused = false
     for await (const data of records()) {
       const event = readFields(vendor.id, StreamEvent, parseJson(vendor.id, data))
       if (event.type === 'response.output_text.delta' && event.delta) yield { type: 'text', text: event.delta }
       else if (event.type === 'response.output_text.annotation.added') yield* toSource(event)
       else if (event.type === 'response.refusal.delta') isRefused = true
-      else if (event.type === 'response.output_item.done' && event.item) items.push(event.item)
-      else if (event.type === 'response.failed' || event.type === 'error') throw failureOf(vendor.id, event)
+      else if (event.type === 'response.output_item.done' && event.item) {
+        kept.add(data.length)
+        items.push(event.item)
+      } else if (event.type === 'response.failed' || event.type === 'error') throw failureOf(vendor.id, event)
       else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
         yield* toUsage(event)
-        yield { ...toEnd(event, { items, isRefused }), requestId }
+        yield { ...toEnd(event, { items, isRefused, turns: request.turns }), requestId }
         return
       }
     }
@@ -111,21 +116,31 @@ function* toUsage({ response }: StreamEvent): Generator<ModelEvent, void> {
 
 function toEnd(
   { type, response }: StreamEvent,
-  { items, isRefused }: { items: Item[]; isRefused: boolean },
+  { items, isRefused, turns }: { items: Item[]; isRefused: boolean; turns: readonly Turn[] },
 ): ModelEvent & { type: 'end' } {
   // Some other servers send the items as they come, and none at the end.
   const output = response?.output?.length ? response.output : items
   // Nothing is stored at the vendor, so reasoning without content would be looked for there in vain.
-  const body = output.filter(item => item.type !== 'reasoning' || typeof item.encrypted_content === 'string')
-  const calls = body.filter(item => item.type === 'function_call').map(toCall)
+  const kept = output.filter(item => item.type !== 'reasoning' || typeof item.encrypted_content === 'string')
+  const made = new Calls(turns)
+  const body = kept.flatMap(item => (item.type === 'function_call' ? toSentCall(item, made) : [item]))
+  const calls = made.list
   if (isRefused) return { type: 'end', reason: 'filtered', calls: [], body }
   if (type === 'response.completed') return { type: 'end', reason: calls.length > 0 ? 'calls' : 'stop', calls, body }
   const isFiltered = response?.incomplete_details?.reason === 'content_filter'
   return { type: 'end', reason: isFiltered ? 'filtered' : 'length', calls: [], body }
 }
 
-function toCall({ call_id, name, arguments: written }: Item): Call {
-  return { id: String(call_id), name: String(name), arguments: typeof written === 'string' ? written : '' }
+function toSentCall(item: Item, calls: Calls): Item[] {
+  const { call_id, name, arguments: written } = item
+  const added = calls.add({ id: call_id, name, arguments: toText(written) })
+  if (added === null) return []
+  return [{ ...item, call_id: added.sent.id, name: added.sent.name, arguments: added.sent.arguments }]
+}
+
+/** Other servers may give the arguments as an object. */
+function toText(written: unknown): string {
+  return typeof written === 'string' ? written : written === undefined ? '' : JSON.stringify(written)
 }
 
 function failureOf(vendor: string, { response, error, code }: StreamEvent): Error {

@@ -1,6 +1,6 @@
-import { buffer } from 'node:stream/consumers'
 import type { Egress } from '../../../egress/egress.ts'
 import { EgressFailed } from '../../../egress/egress-failed.ts'
+import { ProviderFailed } from '../provider.ts'
 import { toBrokenFailure, toFailure, unreadable } from './failure.ts'
 import { readRecords } from './records.ts'
 
@@ -10,8 +10,14 @@ const silenceMs = 60_000
 /** Runs end much earlier and abort their request; this closes connections that were forgotten. */
 const deadlineMs = 3_600_000
 
-/** The most bytes of an answer, with everything around its text. */
-const answerLimitBytes = 16 * 1024 * 1024
+/**
+ * The most bytes of a stream. Every few characters come in a record of some 300 bytes, of which nothing else is kept: the
+ * longest text takes 16 MiB.
+ */
+const streamLimitBytes = 64 * 1024 * 1024
+
+/** The most bytes of an answer that comes whole. */
+const wholeLimitBytes = 4 * 1024 * 1024
 
 /** The most bytes read of an error; codes and pauses are within. */
 const errorLimitBytes = 65_536
@@ -59,7 +65,7 @@ export function openVendor({ id, url, headers, client, conceal }: VendorOptions)
         body: Buffer.from(JSON.stringify(body)),
         signal,
       }
-      const limits = { deadlineMs, idleMs: silenceMs, limitBytes: answerLimitBytes }
+      const limits = { deadlineMs, idleMs: silenceMs, limitBytes: streamLimitBytes }
       const answer = await client.open({ ...request, ...limits }).catch((error: unknown) => {
         throw toCause(error, signal)
       })
@@ -76,7 +82,7 @@ export function openVendor({ id, url, headers, client, conceal }: VendorOptions)
         isJson: /^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? ''),
         /** The data of its server-sent events. Ending the iteration closes the connection. */
         records: () => readRecords(id, content),
-        json: async () => parseJson(id, (await buffer(content)).toString()),
+        json: async () => parseJson(id, (await readWhole(id, content)).toString()),
       }
     },
   }
@@ -89,6 +95,18 @@ export function parseJson(vendor: string, text: string): unknown {
   } catch {
     throw unreadable(vendor, 'What came is not JSON')
   }
+}
+
+async function readWhole(vendor: string, body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    sizeBytes += chunk.length
+    if (sizeBytes <= wholeLimitBytes) continue
+    throw new ProviderFailed(`${vendor}: an answer of more than 4 MiB`, { code: 'provider_error', isRetryable: false })
+  }
+  return Buffer.concat(chunks)
 }
 
 async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {

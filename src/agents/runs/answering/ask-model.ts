@@ -1,7 +1,9 @@
 import { pause, type Clock } from '../../../lib/clock.ts'
+import { isBlank } from '../../../lib/name.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
 import { ProviderFailed, type ConfiguredProvider, type ModelRequest, type Turn } from '../../providers/provider.ts'
 import type { Usage } from '../../providers/provider.ts'
+import { cutBytes } from '../../tools/result.ts'
 import type { ModelBody } from '../steps.ts'
 
 /** A model's answer to one request. */
@@ -32,8 +34,14 @@ const pauseLimitMs = 20_000
 /** Statuses by which a vendor may refuse images. */
 const imageStatuses = new Set([400, 404, 413, 422])
 
-/** The most text of an answer; more means that something runs away. */
-const textLimit = 16 * 1024 * 1024
+/**
+ * The most text of an answer: four times what is posted of it. More means that something runs away, so the connection is
+ * closed, and what has come counts as an answer that was cut.
+ */
+const textLimitBytes = 256 * 1024
+
+/** The most sources of an answer; five are shown. */
+const sourceLimit = 100
 
 /**
  * Asks a model, and once more where that may help: after a temporary failure, and without images where these may be the
@@ -84,18 +92,34 @@ async function askTraced(asking: AskingOnce): Promise<ModelAnswer> {
   }
 }
 
-async function askOnce({ configured, providerId: provider, request, signal, onText, usage }: AskingOnce) {
+async function askOnce({
+  configured,
+  providerId: provider,
+  request,
+  signal,
+  onText,
+  usage,
+}: AskingOnce): Promise<ModelAnswer> {
   const sources: ModelBody['sources'] = []
   let text = ''
+  let leftBytes = textLimitBytes
   for await (const event of configured.answer(request, signal)) {
     switch (event.type) {
       case 'text':
+        leftBytes -= Buffer.byteLength(event.text)
+        if (leftBytes < 0) {
+          const last = cutBytes(event.text, leftBytes + Buffer.byteLength(event.text))
+          text += last
+          onText(last)
+          // The blocks are for the vendor's next request, and after a cut there is none.
+          const body: ModelBody = { provider, blocks: null, text, reason: 'length', calls: [], sources }
+          return { body, usage, requestId: null, thread: null }
+        }
         text += event.text
-        if (text.length > textLimit) throw failed('The answer is larger than any may be')
         onText(event.text)
         break
       case 'source':
-        sources.push({ url: event.url, title: event.title })
+        if (sources.length < sourceLimit) sources.push({ url: event.url, title: event.title })
         break
       case 'usage':
         Object.assign(usage, { in: event.in, out: event.out, cached: event.cached } satisfies Usage)
@@ -103,7 +127,7 @@ async function askOnce({ configured, providerId: provider, request, signal, onTe
       case 'end': {
         const { reason, calls, body: blocks, requestId = null, thread = null } = event
         if (reason === 'filtered') throw new ProviderFailed('The vendor declines to answer', filtered)
-        if (reason !== 'calls' && reason !== 'pause' && text.trim() === '') throw failed('The answer is empty')
+        if (reason !== 'calls' && reason !== 'pause' && isBlank(text)) throw failed('The answer is empty')
         return { body: { provider, blocks, text, reason, calls, sources }, usage, requestId, thread }
       }
     }

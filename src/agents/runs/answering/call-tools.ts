@@ -1,4 +1,4 @@
-import { parseArguments } from '../../providers/call-arguments.ts'
+import { faultOf, parseArguments } from '../../providers/call-arguments.ts'
 import type { Call, CallResult } from '../../providers/provider.ts'
 import { searchToolName, type BoundTool, type Toolbox } from '../../tools/tool.ts'
 import type { Approval, Question } from '../host.ts'
@@ -110,7 +110,8 @@ async function resolveCall(planned: Planned, round: Round): Promise<CallBody> {
   const body: CallBody = { arguments: args }
   const refuse = (result: string): CallBody => ({ ...body, result, isError: true })
   if (tool === undefined) return await file(refuse(`There is no tool ${call.name} now.`), 'error', planned, round)
-  if (args === null) return await file(refuse('The arguments are no JSON object.'), 'error', planned, round)
+  if (args === null)
+    return await file(refuse(`The arguments are no JSON object: ${faultOf(call.arguments)}.`), 'error', planned, round)
   if (approval !== undefined) {
     const refusal = refusalOf(approval, tool, args)
     if (refusal !== null) return await file(refuse(refusal), 'error', planned, round)

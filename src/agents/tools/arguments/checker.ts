@@ -13,8 +13,11 @@ export interface Checked {
   faults: string[]
 }
 
-/** The processor time of one check: compiling a schema of 32 KiB takes some 20 ms, its patterns may take for ever. */
-const taskMs = 100
+/**
+ * The processor time of one check. A schema of 32 KiB takes up to 100 ms to compile and four times as much where the
+ * machine is busy; its patterns may take for ever.
+ */
+const taskMs = 2_000
 
 /** Checks that may wait on this node: 16 runs with 16 calls each. */
 const waitingLimit = 256

@@ -1,24 +1,65 @@
-import type { Answer } from '../../../egress/exchange.ts'
-import { toResult } from '../result.ts'
+import type { OpenAnswer } from '../../../egress/open-answer.ts'
+import { joinEnds, resultLimitBytes, toResult, type Ends } from '../result.ts'
 import type { ToolResult } from '../tool.ts'
 
-/** The tool result of an answer: its status, and its body as far as it is text. */
-export function toAnswerResult({ status, headers, body, isCut }: Answer): ToolResult {
+/** The line before the body. */
+const statusBytes = 'HTTP 200\n'.length
+
+/** How much of a body is read for its tail and its size. */
+const readLimitBytes = 32 * 1024 * 1024
+
+/** The tool result of an answer: its status, and its body as far as it is text. Rejects as reading the body does. */
+export async function toAnswerResult({ status, headers, body }: OpenAnswer): Promise<ToolResult> {
   const isRedirect = status >= 300 && status < 400
-  const text = isRedirect ? '(redirects are not followed)' : bodyOf(headers, body, isCut)
+  if (isRedirect) await body.return!()
+  const text = isRedirect ? '(redirects are not followed)' : bodyOf(headers, await readEnds(body))
   return toResult(text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`, status >= 300)
 }
 
-function bodyOf(headers: Record<string, string>, body: Buffer, isCut: boolean): string {
+/** Reads a body, of which some 64 KiB from either end are kept. */
+async function readEnds(body: AsyncIterable<Buffer>): Promise<Ends> {
+  const head: Buffer[] = []
+  const tail: Buffer[] = []
+  let sizeBytes = 0
+  let tailBytes = 0
+  let isMore = false
+  try {
+    for await (const chunk of body) {
+      if (sizeBytes < resultLimitBytes) head.push(chunk)
+      sizeBytes += chunk.length
+      tail.push(chunk)
+      tailBytes += chunk.length
+      while (tailBytes - tail[0]!.length >= resultLimitBytes) tailBytes -= tail.shift()!.length
+      isMore = sizeBytes > readLimitBytes
+      if (isMore) break
+    }
+  } catch (error) {
+    // The time is up, or the answer breaks off: what there is fills a result.
+    if (sizeBytes <= resultLimitBytes) throw error
+    isMore = true
+  }
+  return { head: Buffer.concat(head).subarray(0, resultLimitBytes), tail: Buffer.concat(tail), sizeBytes, isMore }
+}
+
+function bodyOf(headers: Record<string, string>, ends: Ends): string {
+  const { head: body, sizeBytes } = ends
+  const isCut = ends.isMore || sizeBytes > body.length
   if (body.length === 0) return ''
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   const isEncoded = !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')
   const isText = type === '' || /^text\/|[/+](?:json|xml|javascript|yaml|x-www-form-urlencoded)$/.test(type)
   if (isEncoded || !isText || (type === '' && body.includes(0))) {
-    return `[${isCut ? 'more than ' : ''}${body.length} bytes of ${toName(type)}]`
+    return `[${ends.isMore ? 'more than ' : ''}${sizeBytes} bytes of ${toName(type)}]`
   }
+  if (isCut) return joinEnds({ ...ends, head: recode(headers, body), tail: recode(headers, ends.tail) }, statusBytes)
   const text = decode(headers['content-type'], body)
   return /[/+]json$/.test(type) ? compact(text) : text
+}
+
+/** As UTF-8. */
+function recode(headers: Record<string, string>, bytes: Buffer): Buffer {
+  const isUtf8 = !/charset="?(?!utf-?8)/i.test(headers['content-type'] ?? '')
+  return isUtf8 ? bytes : Buffer.from(decode(headers['content-type'], bytes))
 }
 
 /** Chosen by the other server, but part of our text. */

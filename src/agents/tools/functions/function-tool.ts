@@ -2,7 +2,7 @@ import type { Egress } from '../../../egress/egress.ts'
 import { standardHeaders } from '../../../egress/standard-webhooks.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import type { ArgumentChecker } from '../arguments/checker.ts'
-import { reasonOf, resultLimitBytes, toError } from '../result.ts'
+import { reasonOf, toError } from '../result.ts'
 import type { BoundTool, CallContext, ToolboxRequest } from '../tool.ts'
 import { toAnswerResult } from './answer.ts'
 import type { FunctionDefinition } from './function.ts'
@@ -27,7 +27,7 @@ const ofClient = new Set([
 ])
 
 export interface FunctionParts {
-  egress: Pick<Egress, 'send'>
+  egress: Pick<Egress, 'open'>
   checker: ArgumentChecker
   version: string
   /** Signs the calls; null: they are not signed. */
@@ -54,8 +54,8 @@ export function toFunctionTool(definition: FunctionDefinition, of: ToolboxReques
       try {
         const request = toRequest(definition, args)
         const headers = toHeaders(request, context, { definition, of, parts })
-        const limits = { deadlineMs: callMs, keepBytes: resultLimitBytes, signal }
-        return toAnswerResult(await parts.egress.send({ ...request, method, headers, ...limits }))
+        const limits = { deadlineMs: callMs, idleMs: callMs, limitBytes: Number.POSITIVE_INFINITY, signal }
+        return await toAnswerResult(await parts.egress.open({ ...request, method, headers, ...limits }))
       } catch (error) {
         signal.throwIfAborted()
         return toError(error instanceof BadArguments ? error.message : reasonOf(error))

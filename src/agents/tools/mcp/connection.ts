@@ -11,7 +11,7 @@ import {
 import type { Egress, OpenRequest } from '../../../egress/egress.ts'
 import type { OpenAnswer } from '../../../egress/open-answer.ts'
 import { toFetch } from '../../../egress/to-fetch.ts'
-import { readListing, type Listing } from './listing.ts'
+import { AnyPage, readListing, type Listing } from './listing.ts'
 import type { ToolServerCache, Route } from './server-cache.ts'
 import type { ServerAddress } from './server.ts'
 
@@ -26,8 +26,8 @@ const streamMs = 300_000
 const answerLimitBytes = 4 * 1024 * 1024
 const streamLimitBytes = 16 * 1024 * 1024
 
-/** The most pages of a list. */
-const pageLimit = 10
+/** The most pages of a list: a server that never ends it must not be followed for ever. */
+const pageLimit = 50
 
 export interface ConnectionParts {
   egress: Pick<Egress, 'open'>
@@ -45,6 +45,8 @@ export class ToolServerConnection {
   /** Aborts a call when its answer breaks off; the client would wait for another stream. */
   readonly #calls = new AsyncLocalStorage<AbortController>()
   #connected: Promise<Connected> | null = null
+  /** Clients whose session is lost. Closed at the end only, as that aborts the calls that are under way on them. */
+  readonly #lost: Client[] = []
 
   constructor(address: ServerAddress, parts: ConnectionParts) {
     this.#address = address
@@ -57,12 +59,7 @@ export class ToolServerConnection {
     const kept = isFresh ? undefined : cache.listingOf(this.#address)
     if (kept !== undefined) return kept
     try {
-      const { client } = await this.#connect(signal)
-      // The client would otherwise warn on the console that there are none.
-      const hasTools = client.getServerCapabilities()?.tools !== undefined
-      const listing = readListing(
-        hasTools ? await client.listTools(undefined, { signal, timeout: listMs }) : { tools: [] },
-      )
+      const listing = await this.#inSession(signal, client => listTools(client, signal))
       cache.keepListing(this.#address, listing)
       return listing
     } catch (error) {
@@ -72,7 +69,6 @@ export class ToolServerConnection {
   }
 
   async call(tool: Tool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-    const { client } = await this.#connect(signal)
     const broken = new AbortController()
     const options = {
       signal: AbortSignal.any([signal, broken.signal]),
@@ -81,7 +77,9 @@ export class ToolServerConnection {
       toolDefinition: tool,
     }
     try {
-      return await this.#calls.run(broken, () => client.callTool({ name: tool.name, arguments: args }, options))
+      return await this.#inSession(signal, client =>
+        this.#calls.run(broken, () => client.callTool({ name: tool.name, arguments: args }, options)),
+      )
     } catch (error) {
       throw broken.signal.aborted ? broken.signal.reason : error
     }
@@ -91,6 +89,27 @@ export class ToolServerConnection {
   async close(): Promise<void> {
     const connected = await this.#connected?.catch(() => null)
     await connected?.end().catch(() => {})
+    for (const client of this.#lost) await client.close().catch(() => {})
+  }
+
+  /**
+   * Runs a request, and once more in a new session where the server does not know the session any more: it answers 404
+   * then, and has done nothing (Streamable HTTP, Session Management).
+   */
+  async #inSession<T>(signal: AbortSignal, run: (client: Client) => Promise<T>): Promise<T> {
+    const connecting = this.#connect(signal)
+    const { client, hasSession } = await connecting
+    try {
+      return await run(client)
+    } catch (error) {
+      if (!hasSession() || statusOf(error) !== 404) throw error
+      // Another call of this run may have opened the new one already.
+      if (this.#connected === connecting) {
+        this.#connected = null
+        this.#lost.push(client)
+      }
+      return await run((await this.#connect(signal)).client)
+    }
   }
 
   #connect(signal: AbortSignal): Promise<Connected> {
@@ -150,7 +169,8 @@ export class ToolServerConnection {
       if (wire instanceof StreamableHTTPClientTransport) await wire.terminateSession().catch(() => {})
       await client.close()
     }
-    return { client, end }
+    const hasSession = () => wire instanceof StreamableHTTPClientTransport && wire.sessionId !== undefined
+    return { client, end, hasSession }
   }
 
   #toHttp(): StreamableHTTPClientTransport {
@@ -198,6 +218,47 @@ export class ToolServerConnection {
 interface Connected {
   client: Client
   end: () => Promise<void>
+  /** True where the server has given this connection a session. */
+  hasSession: () => boolean
+}
+
+/** All tools of a server; one that the client does not understand, or a page of them, does not cost the others. */
+async function listTools(client: Client, signal: AbortSignal): Promise<Listing> {
+  // The client would otherwise warn on the console that there are none.
+  if (client.getServerCapabilities()?.tools === undefined) return readListing({ tools: [] })
+  try {
+    return readListing(await client.listTools(undefined, { signal, timeout: listMs }))
+  } catch (error) {
+    signal.throwIfAborted()
+    if (statusOf(error) !== null) throw error
+    return await listLoosely(client, signal)
+  }
+}
+
+/** Reads page after page in whatever form, as far as it goes. Throws where not even the first page can be read. */
+async function listLoosely(client: Client, signal: AbortSignal): Promise<Listing> {
+  const tools: unknown[] = []
+  let cursor: string | undefined
+  let ttlMs: unknown
+  for (let page = 0; page < pageLimit; page++) {
+    const params = cursor === undefined ? {} : { cursor }
+    try {
+      const read = await client.request({ method: 'tools/list', params }, AnyPage, { signal, timeout: listMs })
+      // Headers of calls are checked by the client's own listing alone.
+      tools.push(...read.tools.filter(tool => !JSON.stringify(tool).includes('"x-mcp-header"')))
+      ttlMs ??= read.ttlMs
+      if (read.nextCursor === undefined || read.nextCursor === cursor) break
+      cursor = read.nextCursor
+    } catch (error) {
+      if (page === 0) throw error
+      return addSkipped(readListing({ tools }), { name: `page ${page + 1}`, reason: 'cannot be read' })
+    }
+  }
+  return readListing({ tools, ttlMs })
+}
+
+function addSkipped(listing: Listing, skipped: Listing['skipped'][number]): Listing {
+  return { ...listing, skipped: [...listing.skipped, skipped] }
 }
 
 /** A tool's output goes to a model, so schemas of other servers are not compiled and run for it. */

@@ -1,15 +1,27 @@
 import type { HttpRequest } from 'uWebSockets.js'
+import { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { BadRequest, Forbidden, Problem, problem } from '../../../lib/errors.ts'
+import { knownOf } from '../../../http/request/names/known-members.ts'
+import { Unknown } from '../../../http/request/names/unknown.ts'
+import { QueryReader } from '../../../http/request/query.ts'
+import { BadRequest, Forbidden, invalid, Problem, problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { Epoch } from '../../../log/epoch.ts'
 import type { Admission } from '../../sessions/admission.ts'
 import type { FanOut } from '../../fan-out.ts'
 import { Incoming, pong, refusal, welcome } from '../frames.ts'
 import { findCodec, withScalars, type Codec } from '../protocol.ts'
-import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
+import { closeCodes, helloBytes, toCloseCode, type Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
-import { bearerIn, type UpgradeRequest, type WebSocketEndpoint } from '../../sessions/socket.ts'
+import { Subscriber, type FindByUid } from './subscriber.ts'
+import {
+  bearerIn,
+  bearerPrefix,
+  offeredProtocols,
+  type UpgradeRequest,
+  type WebSocketEndpoint,
+} from '../../sessions/socket.ts'
 import type { RealtimeSettings } from '../../settings.ts'
 
 export const path = '/api/realtime'
@@ -20,45 +32,53 @@ export const ProtocolUnknown = problem(
   'The subprotocols that are spoken here are json and msgpack.',
 )
 export const HelloExpected = problem(401, 'hello-expected', 'Say hello with an access token, and wait for the welcome.')
+export const HelloTooLarge = problem(
+  400,
+  'hello-too-large',
+  'Before the welcome, a frame may have 12 KiB: say hello with an access token, and wait for the welcome.',
+)
 export const TooManyFrames = problem(429, 'too-many-frames', 'You send too many frames.')
-export const TooManySubscriptions = problem(429, 'too-many-subscriptions', 'You are subscribed to too many apps.')
 
 export interface NativeParts {
+  epoch: Pick<Epoch, 'id'>
   admission: Admission
   sessions: Sessions
   fanOut: FanOut
+  findByUid: FindByUid
   settings: RealtimeSettings
   clock: Clock
   log: Log
 }
 
-/** Before a token in an offered subprotocol. */
-const bearer = 'bearer.'
+/** What the address of a connection may have. */
+const query = new QueryReader(z.object({ access_token: z.string(), scalars: z.string() }))
 
 /** The WebSocket endpoint for the native protocol (docs/realtime.md). */
 export class Native implements WebSocketEndpoint {
   readonly path = path
   readonly kind = 'native'
   readonly #parts: NativeParts
+  readonly #subscriber: Subscriber
 
   constructor(parts: NativeParts) {
     this.#parts = parts
+    this.#subscriber = new Subscriber(parts)
   }
 
   /** Clients authenticate by header, subprotocol or query, whichever they can. */
   readUpgrade(req: HttpRequest): UpgradeRequest {
-    const offered = req
-      .getHeader('sec-websocket-protocol')
-      .split(/\s*,\s*/)
-      .filter(Boolean)
-    const scalars = req.getQuery('scalars') ?? 'string'
+    const unknown = new Unknown('usual')
+    const offered = offeredProtocols(req)
+    const values = query.read(req.getQuery() || '', unknown)
+    if (unknown.errors !== undefined) throw invalid(unknown.errors)
+    const scalars = values.scalars ?? 'string'
     if (scalars !== 'string' && scalars !== 'number') throw BadRequest({ scalars: 'must be string or number' })
     const codec = codecOf(offered, scalars)
-    const subprotocol = offered.find(protocol => protocol.startsWith(bearer))?.slice(bearer.length)
+    const subprotocol = offered.find(protocol => protocol.startsWith(bearerPrefix))?.slice(bearerPrefix.length)
     return {
       codec,
       protocol: offered.length === 0 ? '' : codec.protocol,
-      token: bearerIn(req) ?? subprotocol ?? (req.getQuery('access_token') || null),
+      token: bearerIn(req) ?? subprotocol ?? (values.access_token as string | undefined) ?? null,
     }
   }
 
@@ -67,18 +87,17 @@ export class Native implements WebSocketEndpoint {
    * session.
    */
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
-    const { framesPerSecond, subscriptions } = this.#parts.settings
-    if (!session.admits(this.#parts.clock.now(), framesPerSecond, framesPerSecond + subscriptions)) {
-      return this.#endWith(session, TooManyFrames())
-    }
+    if (!this.#admits(session)) return this.#endWith(session, TooManyFrames())
     const { user } = session
+    if (user === undefined && message.byteLength > helloBytes) return this.#endWith(session, HelloTooLarge())
     const isAllowed =
       user === undefined
         ? session.allowsBeforeHello(message.byteLength)
         : this.#parts.admission.allowsBytes(user, message.byteLength)
     if (!isAllowed) return this.#endWith(session, TooManyFrames())
-    const frame = read(session, message, isBinary)
-    if (frame === null) return this.#rejectFrame(session, BadRequest())
+    const read = readFrame(session, message, isBinary)
+    if ('refusal' in read) return this.#rejectFrame(session, read.refusal, read.about)
+    const { frame } = read
     if (frame.type === 'ping') return session.send(pong)
     if (frame.type === 'hello') return this.#hello(session, frame)
     if (session.state.state === 'opening') return this.#rejectFrame(session, HelloExpected())
@@ -111,13 +130,7 @@ export class Native implements WebSocketEndpoint {
       if (scalars !== undefined) session.useCodec(withScalars(session.codec, scalars))
       this.onOpen(session, principal)
     }
-    try {
-      const principal = this.#parts.admission.authenticate(access_token)
-      if (!(principal instanceof Promise)) return accept(principal)
-      principal.then(accept).catch((error: unknown) => this.refuse(session, error))
-    } catch (error) {
-      this.refuse(session, error)
-    }
+    this.#parts.admission.settle(access_token, session.ip, accept, error => this.refuse(session, error))
   }
 
   /** Prolongs the session by a fresh token of its user; it does not count as another session. */
@@ -129,21 +142,30 @@ export class Native implements WebSocketEndpoint {
 
   #greet(session: Session): void {
     const { state, codec } = session
+    const { clock, epoch } = this.#parts
     if (state.state !== 'open') return
-    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, this.#parts.clock.now()))
+    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, clock.now(), epoch.id))
   }
 
-  #subscribe(session: Session, { app_id, after, agents, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
-    const { fanOut, settings } = this.#parts
-    const { subscriptions } = session
-    if (!subscriptions.has(app_id) && subscriptions.size >= settings.subscriptions) {
-      return session.send(refusal(TooManySubscriptions(), { app_id, request_id }))
-    }
-    fanOut.subscribe(session, app_id, { after, agents, request: request_id })
+  /** Each app of a frame counts as one, and the first has been counted. */
+  #subscribe(session: Session, frame: Extract<Incoming, { type: 'subscribe' }>): void {
+    const { apps = [frame], epoch, snapshot, agents } = frame
+    if (apps.length > 1 && !this.#admits(session, apps.length - 1)) return this.#endWith(session, TooManyFrames())
+    this.#subscriber.subscribe(
+      session,
+      apps.map(asked => ({ epoch, snapshot, agents, ...asked })),
+    )
   }
 
-  #rejectFrame(session: Session, reason: Problem): void {
-    session.send(refusal(reason))
+  /** Counts a frame, or what it does at once as so many; false where the session sends too many. */
+  #admits(session: Session, count = 1): boolean {
+    const { clock, settings } = this.#parts
+    const { framesPerSecond: perSecond, subscriptions } = settings
+    return session.admits(clock.now(), { perSecond, most: perSecond + subscriptions }, count)
+  }
+
+  #rejectFrame(session: Session, reason: Problem, about?: Record<string, unknown>): void {
+    session.send(refusal(reason, about))
     if (!session.toleratesFault()) session.close(closeCodes.malformed, 'too many frames that make no sense')
   }
 
@@ -153,12 +175,25 @@ export class Native implements WebSocketEndpoint {
   }
 }
 
-function read(session: Session, message: ArrayBuffer, isBinary: boolean): Incoming | null {
+/** The members of each type of frame. */
+const known = new Map(Incoming.options.map(option => [option.shape.type.value as unknown, knownOf(option)!]))
+
+/** A frame; or why it is refused, and what it is about, as far as that can be read. */
+type Read = { frame: Incoming } | { refusal: Problem; about?: Record<string, unknown> }
+
+/** Members that resemble known ones are mistakes, as in the bodies of requests; others have no effect. */
+function readFrame(session: Session, message: ArrayBuffer, isBinary: boolean): Read {
   try {
-    return Incoming.parse(session.codec.decode(message, isBinary))
+    const given = session.codec.decode(message, isBinary)
+    const frame = Incoming.parse(given)
+    const unknown = new Unknown('usual')
+    unknown.look(known.get(frame.type)!, given)
+    if (unknown.errors === undefined) return { frame }
+    const { app_id, app, request_id } = frame as Partial<Extract<Incoming, { type: 'subscribe' }>>
+    return { refusal: invalid(unknown.errors), about: { app_id, app, request_id } }
   } catch {
     // However a client breaks the parser, the fault is its own.
-    return null
+    return { refusal: BadRequest() }
   }
 }
 

@@ -2,7 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js'
 import type { EventTypes } from '../../../engine/catch-up.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { every, type Clock } from '../../../lib/clock.ts'
-import { Problem, problem } from '../../../lib/errors.ts'
+import { Forbidden, Problem, problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Admission } from '../../sessions/admission.ts'
 import type { FanOut } from '../../fan-out.ts'
@@ -43,7 +43,8 @@ const keepAliveMs = 10_000
 const namesPerApp = 12
 
 /**
- * The WebSocket endpoint for SignalR clients. It has two methods, Subscribe and Unsubscribe, each with one name.
+ * The WebSocket endpoint for SignalR clients. It has the methods Subscribe and Unsubscribe, each with one name, and
+ * Authenticate, with a fresh token.
  * Sessions, rights and events are as in the native protocol, in another encoding. Events that a client missed while it
  * was away are not repeated: existing clients read them again over HTTP. The connection id of their negotiation is
  * ignored: any node will do.
@@ -153,7 +154,7 @@ export class Hub implements WebSocketEndpoint {
   #answer(session: Session, codec: HubCodec, received: HubMessage): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
     const burst = framesPerSecond + subscriptions * namesPerApp
-    if (!session.admits(this.#parts.clock.now(), framesPerSecond, burst)) {
+    if (!session.admits(this.#parts.clock.now(), { perSecond: framesPerSecond, most: burst })) {
       return session.close(closeCodes.tooMany, 'too many frames')
     }
     if (received.kind === 'close') return session.close(closeCodes.normal, 'requested')
@@ -175,9 +176,23 @@ export class Hub implements WebSocketEndpoint {
       case 'unsubscribe':
         if (name !== null) this.#unsubscribe(session, name)
         return complete({ result: true })
+      case 'authenticate':
+        return this.#renew(session, String(args[0]), () => complete({ result: true }))
       default:
-        complete({ error: 'There is no such method; there are Subscribe and Unsubscribe.' })
+        complete({ error: 'There is no such method; there are Subscribe, Unsubscribe and Authenticate.' })
     }
+  }
+
+  /** Prolongs the session by a fresh token of its user, or ends it with the reason. */
+  #renew(session: Session, token: string, done: () => void): void {
+    const { admission } = this.#parts
+    const accept = (principal: Principal) => {
+      if (session.isClosed) return
+      if (principal.user !== session.user) throw Forbidden()
+      session.open(principal, admission.renew(principal))
+      done()
+    }
+    admission.settle(token, session.ip, accept, error => this.refuse(session, error))
   }
 
   /** The promise never rejects: a failure ends the subscription or the session. */

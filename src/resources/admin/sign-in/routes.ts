@@ -24,17 +24,18 @@ export const AdminSession = z
   .meta({ id: 'AdminSession' })
 
 const signIn = adminRoute('POST /admin/session', {
-  summary: 'Sign in on the administration page, by an API key; the answer sets a cookie',
+  summary:
+    'Sign in on the administration page, by an API key; the answer sets a cookie, and a session of the browser ends',
   auth: 'none',
   body: SignInInput,
   replies: { 204: null },
   problems: [WrongKey, OtherOrigin, TooManyAttempts],
   async handle({ body, admin, addressOf }, { credentials, adminSessions, loginThrottle }) {
     const address = addressOf()
-    const { isSecure, agent } = admin
+    const { isSecure, agent, cookie } = admin
     const value = await loginThrottle.run([`address ${address}`], async () => {
       const by = await findHolder(body.api_key, credentials)
-      return by === null ? null : await adminSessions.begin({ by, ip: address, agent })
+      return by === null ? null : await adminSessions.begin({ by, ip: address, agent, replaces: cookie })
     })
     if (value === null) {
       await adminSessions.refused(address, agent)
@@ -69,8 +70,8 @@ const signOut = adminRoute('DELETE /admin/session', {
 
 /** The principal of an API key; null for any other text, access tokens included. */
 async function findHolder(key: string, credentials: Credentials): Promise<Principal | null> {
-  const by = await credentials.authenticate(key.trim())
-  return by?.kind === 'key' ? by : null
+  if (!key.trim().startsWith('wys_')) return null
+  return credentials.authenticate(key.trim(), () => '')
 }
 
 export const signInRoutes = [signIn, show, signOut]

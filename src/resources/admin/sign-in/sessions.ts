@@ -39,6 +39,8 @@ export interface SignIn {
   ip: string
   /** The User-Agent header. */
   agent: string
+  /** The cookie that the browser has had so far, whose session ends; null without one. */
+  replaces: string | null
 }
 
 interface AdminSessionsParts {
@@ -74,11 +76,13 @@ export class AdminSessions {
   }
 
   /**
-   * Begins a session; returns the value of its cookie, which is not stored. Null where the key was revoked meanwhile.
+   * Begins a session, and ends the one that the browser has had, whose cookie is replaced: no sign-out could end it any more. Returns the value of
+   * the new cookie, which is not stored; null where the key was revoked meanwhile.
    */
-  async begin({ by, ip, agent }: SignIn): Promise<string | null> {
+  async begin({ by, ip, agent, replaces }: SignIn): Promise<string | null> {
     const value = randomBytes(32).toString('base64url')
-    const input = { hash: hashOf(value), key: by.credential, ip, agent }
+    const replaced = replaces === null ? null : hashOf(replaces)
+    const input = { hash: hashOf(value), key: by.credential, ip, agent, replaced }
     const isBegun = await this.#globalCommands.run(beginSession, { ...by, ip }, input)
     return isBegun ? value : null
   }
@@ -149,23 +153,32 @@ export async function forgetSessions(sql: Sql, now: Date): Promise<void> {
   await store.removeEnded(sql, openAt(now), capacity)
 }
 
+interface SessionInput extends Omit<NewAdminSession, 'now' | 'expiresAt'> {
+  /** The hash of the cookie whose session ends; null without one. */
+  replaced: string | null
+}
+
 const beginSession = globalCommand(
   'beginSession',
-  async (work: GlobalWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
+  async (work: GlobalWork, { replaced, ...input }: SessionInput): Promise<boolean> => {
     const expiresAt = new Date(work.now.getTime() + longestMs)
     const id = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
     if (id === null) return false
+    const old = replaced === null ? null : await store.findSession(work.sql, replaced, openAt(work.now))
+    if (old !== null) await end(work, old.id)
     audit(work, { action: 'signed_in', target: { type: 'sign_in', id }, after: { agent: input.agent } })
     return true
   },
 )
 
-const endSession = globalCommand('endSession', async (work: GlobalWork, id: number): Promise<boolean> => {
+const endSession = globalCommand('endSession', end)
+
+async function end(work: GlobalWork, id: number): Promise<boolean> {
   if (!(await store.removeSession(work.sql, id))) return false
   audit(work, { action: 'signed_out', target: { type: 'sign_in', id } })
   work.changed('admin_session_ended', 'admin_session', id)
   return true
-})
+}
 
 function openAt(now: Date): OpenAt {
   return { now, usedSince: new Date(now.getTime() - idleMs) }

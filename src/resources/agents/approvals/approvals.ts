@@ -1,4 +1,5 @@
 import type { Apps } from '../../../engine/apps.ts'
+import type { Renderer } from '../../content/text/renderer.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import { resumeRuns } from '../../../agents/runs/store.ts'
 import { Problem } from '../../../lib/errors.ts'
@@ -18,6 +19,7 @@ interface ApprovalsOptions {
   sql: Sql
   apps: Apps
   userCache: UserCache
+  renderer: Renderer
   now: () => Date
   /** Called when runs can continue. */
   onResumed: () => void

@@ -6,7 +6,6 @@ import type { Bytes } from '../../../bytes/bytes.ts'
 import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { findFile } from '../../files/store.ts'
-import { toPassages } from './passages.ts'
 import * as store from './store.ts'
 import type { ClaimedFile } from './store.ts'
 
@@ -95,8 +94,9 @@ export class Indexer {
     if (format === null) return skip('It has a format that cannot be read.')
     if (size > documentLimitBytes) return skip('It is larger than 20 MiB.')
     try {
-      const parts = await bytes.withFile(key, path => this.#extractor.read({ format, source: path }, signal))
-      const passages = toPassages(parts ?? [])
+      const order = { format, asPassages: true }
+      const passages = await bytes.withFile(key, path => this.#extractor.read({ ...order, source: path }, signal))
+      if (passages === null) return { state: 'failed', error: 'Its content is missing.', name, passages: [] }
       return { state: 'indexed', error: null, name, passages }
     } catch (error) {
       if (error instanceof Unreadable) return { state: 'failed', error: error.message, name, passages: [] }

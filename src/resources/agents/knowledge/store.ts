@@ -1,11 +1,14 @@
 import type { Db, Sql, Tx } from '../../../postgres/sql.ts'
-import type { NewPassage } from './passages.ts'
+import type { ExtractedPart } from '../../../agents/extraction/format.ts'
 
 /** The lease of a file: three times the processor time that a file may take. A guess. */
 const leaseSeconds = 60
 
 /** Passages per statement: some 300 KB. A guess. */
 const portion = 100
+
+/** The most files that a result names as not searched. A guess. */
+const mostUnread = 5
 
 /** Days after which unused apps are removed from the index. A rule of the API. */
 const unusedDays = 7
@@ -131,7 +134,7 @@ export async function settleFile(
   sql: Sql,
   node: string,
   { file_id, rev, app_id }: ClaimedFile,
-  outcome: { state: 'indexed' | 'skipped' | 'failed'; error: string | null; name: string; passages: NewPassage[] },
+  outcome: { state: 'indexed' | 'skipped' | 'failed'; error: string | null; name: string; passages: ExtractedPart[] },
 ): Promise<void> {
   const { state, error, name, passages } = outcome
   await sql.begin(async tx => {
@@ -161,6 +164,28 @@ export async function forgetUnused(sql: Sql): Promise<void> {
       delete from knowledge_files k using unused where k.app_id = unused.app_id returning k.file_id
     )
     delete from knowledge_passages p using forgotten where p.file_id = forgotten.file_id`
+}
+
+/** A file that cannot be searched. */
+export interface UnreadFile {
+  name: string
+  /** Why it could not be read; null where it is still to be read. */
+  error: string | null
+}
+
+/**
+ * Some files that an agent cannot search although they have a format that can be read, and how many there are. Served by
+ * knowledge_files_app.
+ */
+export async function listUnread(db: Db, agent: number): Promise<{ files: UnreadFile[]; count: number }> {
+  const rows = await db<(UnreadFile & { count: number })[]>`
+    select f.name, k.error, count(*) over () as count
+    from agents a
+    join knowledge_files k on k.app_id = any(a.knowledge) and k.state in ('failed', 'pending')
+    join files f on f.id = k.file_id and f.trashed_at is null
+    where a.user_id = ${agent}
+    order by k.file_id limit ${mostUnread}`
+  return { files: Array.from(rows), count: rows[0]?.count ?? 0 }
 }
 
 /** A row of an administrator's list. */

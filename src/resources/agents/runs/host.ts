@@ -1,4 +1,5 @@
 import type { Apps } from '../../../engine/apps.ts'
+import type { Renderer } from '../../content/text/renderer.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import { server } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
@@ -20,7 +21,8 @@ import { requireParent } from '../../content/parent.ts'
 import { withParts } from '../../items/load.ts'
 import type { ContentItem } from '../../items/parts.ts'
 import { prepareContent } from '../../items/writing/prepare.ts'
-import { mentionOnly, nameMentions } from '../../content/text/mention-syntax.ts'
+import { writeMention } from '../../content/text/mention-syntax.ts'
+import { listMentions, mentionOnly, nameMentions } from '../../content/text/render.ts'
 import { commentCommands } from '../../comments/kind.ts'
 import { messageCommands } from '../../messages/kind.ts'
 import { accessOf, canRead, isAtLeast } from '../../apps/members/access.ts'
@@ -46,6 +48,7 @@ export interface HostOptions {
   sql: Sql
   apps: Apps
   userCache: UserCache
+  renderer: Renderer
   typing: Typing
   providers: Providers
   openToolbox: OpenToolbox
@@ -96,7 +99,7 @@ export class AppHost implements RunHost {
     if (agent === null || agent.person.trashed_at !== null) throw new RunEnds('cancelled')
     await userCache.load([run.asker_id, run.agent_id])
     const state = await this.#requirePlace(run)
-    const trigger = await this.#requireTrigger(run)
+    const trigger = await this.#requireTrigger(run, state)
     const { id, uid, display_name: name } = userCache.show(run.asker_id)
     const provider = providers.find(agent.row.provider)
     const asked = {
@@ -243,11 +246,14 @@ export class AppHost implements RunHost {
   }
 
   /** The current trigger; not one that is in the trash, itself or with its parent. */
-  async #requireTrigger(run: RunRow): Promise<ContentItem> {
+  async #requireTrigger(run: RunRow, { app }: AppState): Promise<ContentItem> {
     const { sql } = this.#options
     const kind = kinds[run.item_type]
     const row = await kind.store.find(sql, run.item_id)
     if (row === null || row.trashed_at !== null) throw new RunEnds('cancelled')
+    // An edit has taken the mention back. In a conversation of two no mention is needed.
+    const isPartner = app.type === 'agent_chat' || app.type === 'private_chat'
+    if (!isPartner && !listMentions(row.html).includes(run.agent_id)) throw new RunEnds('cancelled')
     try {
       await requireParent(kind.parents, row, sql)
     } catch (error) {
@@ -300,5 +306,5 @@ function hiddenUntil(state: AppState, { agent_id, asker_id }: RunRow): number {
 }
 
 export function toMention({ id, display_name }: { id: number; display_name: string }): string {
-  return `[${toLine(display_name).replace(/[[\]]/g, '') || `u${id}`}](@u${id})`
+  return writeMention({ id, label: toLine(display_name) || `u${id}` })
 }

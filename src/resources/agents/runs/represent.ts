@@ -3,7 +3,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { CallBody, ModelBody, StepRow } from '../../../agents/runs/steps.ts'
 import { verbatim } from '../../../api/json.ts'
-import { guids, type Kind } from '../../apps/kinds.ts'
+import { showType, type Kind } from '../../apps/kinds.ts'
 import { titleOf } from '../../apps/naming.ts'
 import type { ListedRun } from './list.ts'
 
@@ -17,13 +17,14 @@ interface Viewer {
 interface RunApp {
   id: number
   type: string
+  kind: Kind
   name: string | null
 }
 
 /** The app as the caller sees it; API keys see it as the asker does. */
 export function toRunApp(run: ListedRun, state: AppState, by: Principal, userCache: UserCache): RunApp {
   const viewer = by.kind === 'user' ? by.user : run.asker_id
-  return { id: run.app_id, type: guids[state.app.type as Kind], name: titleOf(state, viewer, userCache) }
+  return { id: run.app_id, ...showType(state.app.type), name: titleOf(state, viewer, userCache) }
 }
 
 /** A run. `app`: null where it is deleted. */

@@ -32,6 +32,7 @@ type Request = Served<'sql' | 'apps' | 'userCache' | 'by'>
 const listOfAgent = route('GET /api/agents/{agent}/runs', {
   summary: 'List what an agent did to answer',
   auth: 'key',
+  isHeavy: true,
   params: AgentPath,
   query: RunListing,
   replies: { 200: Runs },
@@ -45,6 +46,7 @@ const listOfAgent = route('GET /api/agents/{agent}/runs', {
 const list = route('GET /api/runs', {
   summary: 'List what agents did to answer',
   auth: 'key',
+  isHeavy: true,
   query: RunListing,
   replies: { 200: Runs },
   async handle({ query, by }, { sql, apps, userCache }) {
@@ -115,6 +117,7 @@ const retry = route('POST /api/runs/{id}/retry', {
 const usage = route('GET /api/agent-usage', {
   summary: 'What agents were used for, and what that took',
   auth: 'key',
+  isHeavy: true,
   query: UsageQuery,
   replies: { 200: AgentUsage },
   async handle({ query }, { sql, now }) {

@@ -3,6 +3,7 @@ import { runStates } from '../../../agents/runs/run.ts'
 import { problem } from '../../../lib/errors.ts'
 import { IdQuery, Int, MomentInput, pagedList, Timestamp } from '../../../api/shape.ts'
 import { Listing } from '../../../api/page.ts'
+import { AppType } from '../../apps/schema.ts'
 
 export const Named = z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() })
 const ItemRef = z.object({ type: z.enum(['message', 'post', 'comment']), id: Int })
@@ -10,7 +11,7 @@ const ItemRef = z.object({ type: z.enum(['message', 'post', 'comment']), id: Int
 const runFields = {
   id: Int,
   agent: Named,
-  app: z.object({ id: Int, type: z.string(), name: z.string().optional() }).optional(),
+  app: z.object({ id: Int, ...AppType, name: z.string().optional() }).optional(),
   item: ItemRef.describe('What it answers'),
   asker: Named,
   state: z.enum(runStates),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import type { Bus } from '../../../cluster/bus.ts'
@@ -42,13 +43,14 @@ export type AgentControl = ReturnType<typeof startRunner>['control']
 /** Messages between nodes about runs: new ones, or changed ones. */
 const channel = 'agent-runs'
 
-interface RunNews {
-  from: string
+const RunNews = z.object({
+  from: z.string(),
   /** Runs that may have been cancelled; absent: there may be something to begin. */
-  review?: number[]
+  review: z.array(z.int()).optional(),
   /** An app whose runs were written: some may be new, some cancelled. */
-  app?: number
-}
+  app: z.int().optional(),
+})
+type RunNews = z.output<typeof RunNews>
 
 /** Starts the runner, which this node's commits wake, and other nodes' through the bus. */
 export function startRunner(parts: RunnerParts) {
@@ -85,16 +87,15 @@ export function startRunner(parts: RunnerParts) {
     },
     onDecided: approval => counts.decided(approval.state),
   })
-  apps.onCommit(({ state: { app } }) => {
-    if (!triggers.take(app.id)) return
+  apps.onWritten(app => {
+    if (!triggers.take(app)) return
     runner.wake()
-    void runner.reviewApp(app.id)
+    void runner.reviewApp(app)
     // The rest is left to the next poll.
     approvals.settle().catch((error: unknown) => log.warn({ error }, 'Approvals could not be settled'))
-    tellNodes({ app: app.id })
+    tellNodes({ app })
   })
-  bus.subscribe(channel, news => {
-    const { from, review, app } = news as RunNews
+  bus.subscribe(channel, RunNews.parse, ({ from, review, app }) => {
     if (from === node) return
     if (review !== undefined) return void runner.review(review)
     runner.wake()

@@ -1,5 +1,5 @@
 import type { Write } from '../../../engine/command.ts'
-import type { SameCommitProjection } from '../../../engine/commit/decide.ts'
+import type { SameCommitProjection } from '../../../engine/commit/flush/decide.ts'
 import type { AppEvent } from '../../../engine/event.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
@@ -9,6 +9,7 @@ import type { OptionRow } from '../../options/schema.ts'
 import { isChat } from '../../apps/kinds.ts'
 import type { Consequences } from '../../items/events.ts'
 import type { ContentItem } from '../../items/parts.ts'
+import type { MentionFacts } from '../../content/text/mentions.ts'
 import { listMentions } from '../../content/text/render.ts'
 import { accessOf, isAtLeast } from '../../apps/members/access.ts'
 import { approve, decline } from '../approvals/question.ts'
@@ -134,7 +135,7 @@ function partners(state: State, author: number): number[] {
 /** The mentioned users; of an edit, only new ones. Nearly all texts mention no one, and have no HTML of their own. */
 function mentioned({ html }: ContentItem, { facts }: AppEvent, isEdit: boolean): readonly number[] {
   if (!isEdit) return html === null ? [] : listMentions(html)
-  return (facts as { mentioned?: number[] } | null)?.mentioned ?? []
+  return (facts as MentionFacts | null)?.mentioned ?? []
 }
 
 /** A decision about a tool call triggers no run. */

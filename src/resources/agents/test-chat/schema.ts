@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { ReferenceInput } from '../../../api/reference.ts'
 import { Int } from '../../../api/shape.ts'
+import { isBlank } from '../../../lib/name.ts'
 
 /** The limit of an item's text. */
-const TextInput = z.string().trim().min(1, 'must not be empty').max(65_536)
+const TextInput = z
+  .string()
+  .trim()
+  .max(65_536)
+  .refine(text => !isBlank(text), 'must not be empty')
 
 /** The most earlier items that a run gets. */
 const mostHistory = 20

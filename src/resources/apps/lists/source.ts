@@ -18,14 +18,6 @@ export interface AppFilter {
   uids: string[] | null
 }
 
-/** True for a list without a filter. */
-export function isWhole({ by: _, ...filter }: AppFilter, { q, tags, trashed }: Page): boolean {
-  const isFiltered = Object.values(filter).some(
-    value => value !== null && !(Array.isArray(value) && value.length === 0),
-  )
-  return !isFiltered && !q?.trim() && tags.length === 0 && trashed === false
-}
-
 /** Apps `a` joined with the caller's membership `m`, which an API key has none of. */
 function toJoin(sql: Db, { by, directory, uids, hasUid }: AppFilter, isFew: boolean): Fragment {
   if (by.kind === 'key') return sql`apps a left join members m on m.app_id = a.id and m.user_id = ${deletedUser}`
@@ -70,10 +62,10 @@ export function toSource(sql: Db, filter: AppFilter, page: Page, { isCalled, isF
       ${filter.types.length === 0 ? sql`` : sql`and a.type = any(${filter.types})`}
       ${filter.directory === null ? sql`` : sql`and a.directory_id = ${filter.directory}`}
       ${filter.hasUid === null ? sql`` : filter.hasUid ? sql`and a.uid is not null` : sql`and a.uid is null`}
-      ${filter.uids === null ? sql`` : sql`and lower(a.uid) in (select lower(r) from unnest(${filter.uids}::text[]) r)`}
+      ${filter.uids === null ? sql`` : sql`and fold_name(a.uid) in (select fold_name(r) from unnest(${filter.uids}::text[]) r)`}
       ${filter.isUnread === null ? sql`` : sql`and ${isUnread} = ${filter.isUnread}`}
       ${filter.isArchived === null ? sql`` : sql`and ${isArchived} = ${filter.isArchived}`}
-      ${page.tags.length === 0 ? sql`` : sql`and a.tags && ${page.tags}`}
+      ${page.tags.length === 0 ? sql`` : sql`and fold_names(a.tags) && fold_names(${page.tags}::text[])`}
       ${
         filter.member === null
           ? sql``
@@ -93,7 +85,7 @@ function toTrashed(sql: Db, by: Principal, trashed: boolean | null): Fragment {
 
 export function toOrder(sql: Db, order: OrderKey<OrderField>[], by: Principal): Fragment {
   const column = (field: OrderField) => {
-    if (field === 'name') return sql`lower(${nameFor(sql, by)})`
+    if (field === 'name') return sql`fold_name(${nameFor(sql, by)})`
     if (field === 'pinned_at') return sql`m.pinned_at`
     if (field === 'updated_at') return sql`coalesce(a.updated_at, a.created_at)`
     return sql`a.${sql(field)}`
@@ -109,7 +101,7 @@ export function toOrder(sql: Db, order: OrderKey<OrderField>[], by: Principal): 
 // The rules of unread.ts as conditions on `a`, an app, and `m`, a user's relation to it.
 
 /** `!isHidden`. */
-export function isKept(sql: Db): Fragment {
+function isKept(sql: Db): Fragment {
   return sql`(not m.is_removed or coalesce(a.last_id, 0) > coalesce(m.hidden_id, 0))`
 }
 

@@ -1,13 +1,8 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { IdPage, Page } from '../../../api/page.ts'
-import { cachedQuery } from '../../../postgres/cached-query.ts'
-import { inOrder } from '../../../postgres/order.ts'
-import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
-import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
-import { toVisible } from '../../users/lists/circle.ts'
-import { restrictTo, toFound } from '../../users/lists/pages.ts'
-import { listUserIds, selectUserIds, toOthers } from '../../users/lists/user-ids.ts'
-import { fewLimit, isAmong } from '../../users/visible.ts'
+import type { Db, Sql } from '../../../postgres/sql.ts'
+import { listWithin } from '../../users/lists/pages.ts'
+import { toOthersThan, toSet, toUnion, toVisible, type UserSet } from '../../users/lists/sets.ts'
 
 export const orderFields = ['name', 'id', 'created_at'] as const
 export type OrderField = (typeof orderFields)[number]
@@ -28,108 +23,20 @@ export interface MemberFilter {
 }
 
 /** A page of an app's members or candidates. */
-export async function listMemberIds(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<IdPage> {
-  const { app, memberCount, by, isMember, isAgent, withSystem, isPrefix } = filter
-  if (page.trashed === true && by.kind !== 'key') return { ids: [], count: 0 }
-  const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
-  const isOne = sql`${ofApp} and m.user_id = u.id`
-  const members = sql`select m.user_id ${ofApp}`
-  const asked = { by, agent: isAgent }
-  const isCrowd = isMember === true && !withSystem && memberCount > fewLimit
-  if (isCrowd && page.q === undefined && page.skip >= deepFrom) {
-    const gathered = await listGathered(sql, filter, page)
-    if (gathered !== null) return gathered
+export function listMemberIds(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<IdPage> {
+  const { app, by, isMember, isAgent: agent, withSystem, isPrefix } = filter
+  const question = ['members', app, isMember]
+  return listWithin(sql, { sets: toSets(sql, filter), question, by, agent, withSystem, isPrefix }, page)
+}
+
+function toSets(sql: Sql, { app, memberCount, by, isMember, withSystem }: MemberFilter): UserSet[] {
+  const members = toSet(sql, sql`m.user_id`, sql`from members m where m.app_id = ${app} and m.access is not null`)
+  if (isMember === true) {
+    const system = toSet(sql, sql`s.id`, sql`from users s where s.id = 0`)
+    return [withSystem ? toUnion(sql, members, system) : { ...members, size: () => memberCount }]
   }
-  if (!withSystem && asksNothing(asked, page)) {
-    const all = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
-    const crowd = isMember ? all : await findCandidates(sql, filter, sql`exists (select ${isOne})`)
-    const whole = crowd === null ? null : await listCrowd(sql, asked, crowd, page)
-    if (whole !== null) return whole
-  }
-  const found = await restrictTo(sql, toFound(sql, page.q, isPrefix, by))
-  const gathered = isCrowd && page.q !== undefined && !found.isNarrow ? await listGathered(sql, filter, page) : null
-  if (gathered !== null) return gathered
-  const isIn = found.isNarrow
-    ? sql`exists (select ${isOne})`
-    : isMember
-      ? (await restrictTo(sql, [members])).where
-      : isAmong(sql, members)
-  const { isSeen } = isMember ? { isSeen: sql`false` } : await toVisible(sql, by, found.isNarrow)
-  const system = withSystem ? sql`or u.id = 0` : sql``
-  const visible = sql`(${isSeen} and u.id > 0 ${system})`
-  const who = isMember === false ? sql`(not ${isIn} and ${visible})` : sql`(${isIn} or ${visible})`
-  return listUserIds(sql, sql`${who} and ${found.where} ${toOthers(sql, by, page, isAgent)}`, page)
-}
-
-/** Pages beyond this position come from a cached list of all ids. A guess. */
-const deepFrom = 5_000
-
-/** How long that list may be reused: gathering 6,000 of 100,000 members takes 0.7 s. */
-const rememberedMs = 30_000
-
-/** The most ids of one cached search, and searches: 0.8 MB each at most. Guesses. */
-const rememberedIds = 100_000
-const rememberedSearches = 20
-
-interface Gathering extends Pick<Page<OrderField>, 'q' | 'trashed' | 'tags' | 'order'> {
-  app: number
-  kind: Principal['kind']
-  isAgent: boolean | undefined
-  isPrefix: boolean
-}
-
-const gatherMembers = cachedQuery(
-  rememberedMs,
-  async (sql: Sql, { app, kind, isAgent, isPrefix, ...page }: Gathering): Promise<number[] | null> => {
-    const by = { kind, user: 0, credential: '' } as Principal
-    const { where: isIn } = await restrictTo(sql, [
-      sql`select m.user_id from members m where m.app_id = ${app} and m.access is not null`,
-    ])
-    const { where: isFound } = await restrictTo(sql, toFound(sql, page.q, isPrefix, by))
-    const where = sql`${isIn} and ${isFound} ${toOthers(sql, by, page, isAgent)}`
-    const all = { order: page.order, skip: 0, take: rememberedIds + 1 }
-    const ids = await selectUserIds(sql, where, all, Number.MAX_SAFE_INTEGER)
-    return ids.length > rememberedIds ? null : ids
-  },
-  rememberedSearches,
-)
-
-/**
- * A page of members who match a common word, or of distant members, from a list of all that is cached for further
- * pages. Null where they are too many.
- */
-async function listGathered(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<IdPage | null> {
-  const { app, by, isAgent, isPrefix } = filter
-  const { q, trashed, tags, order, skip, take, countOnly } = page
-  const found = await gatherMembers(sql, { app, kind: by.kind, isAgent, isPrefix, q, trashed, tags, order })
-  if (found === null) return null
-  const ids = countOnly ? [] : found.slice(skip, skip + take)
-  if (ids.length === 0) return { ids, count: found.length }
-  const rows = await sql<{ id: number }[]>`
-    select m.user_id as id from members m
-    where m.app_id = ${app} and m.user_id = any(${ids}::bigint[]) and m.access is not null`
-  return { ids: inOrder(ids, rows).map(({ id }) => id), count: found.length }
-}
-
-/** For a caller who sees nearly all users: users who are not members, where these are fewer, or all users. */
-async function findCandidates(
-  sql: Sql,
-  { app, memberCount, by, isMember }: MemberFilter,
-  isOne: Fragment,
-): Promise<Crowd | null> {
-  const everybody = await findEverybody(sql, by)
-  if (everybody === null || memberCount * 2 > everybody.size) return null
-  const { isIn, size, hidden } = everybody
-  if (isMember === null) return hidden.length === 0 ? everybody : null
-  const seen = memberCount - (hidden.length === 0 ? 0 : await countMembersAmong(sql, app, hidden))
-  return { isIn: sql`${isIn} and not ${isOne}`, size: size - seen }
-}
-
-async function countMembersAmong(sql: Sql, app: number, users: number[]): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from members m
-    where m.app_id = ${app} and m.user_id = any(${users}::bigint[]) and m.access is not null`
-  return row!.count
+  if (isMember === false) return [toOthersThan(sql, members), ...(by.kind === 'key' ? [] : [toVisible(sql, by)])]
+  return by.kind === 'key' ? [] : [toUnion(sql, members, toVisible(sql, by))]
 }
 
 /** The apps that a user is a member of and can leave. Served by members_user. */

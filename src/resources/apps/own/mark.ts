@@ -13,19 +13,24 @@ export const markRead = command(
     requireRead(work.state, work.by, work.userCache)
     const own = work.state.member(work.by.user)
     const marked = isChat(work.app.type) ? (message ?? work.app.last_id) : null
+    if (isChat(work.app.type) && message === null) work.requireHead()
     if (own?.marked_at && own.marked_id === marked && isChat(work.app.type)) return
     work.emit(appMarked, {
       entity: work.app.id,
       body: null,
-      facts: { marked_id: marked, marked_at: work.now.toISOString() },
+      facts: { marked_id: marked, is_marked: true },
     })
   },
-  { isPatient: true },
+  { isPatient: true, commutes: true },
 )
 
 /** Removes the caller's read marker. */
-export const markUnread = command('markUnread', (work: Work) => {
-  requireRead(work.state, work.by, work.userCache)
-  if (!work.state.member(work.by.user)?.marked_at) return
-  work.emit(appMarked, { entity: work.app.id, body: null, facts: { marked_id: null, marked_at: null } })
-})
+export const markUnread = command(
+  'markUnread',
+  (work: Work) => {
+    requireRead(work.state, work.by, work.userCache)
+    if (!work.state.member(work.by.user)?.marked_at) return
+    work.emit(appMarked, { entity: work.app.id, body: null, facts: { marked_id: null, is_marked: false } })
+  },
+  { commutes: true },
+)

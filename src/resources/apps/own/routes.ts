@@ -46,6 +46,8 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
 const mark = (messages: AppMessages) =>
   route('PUT /api/apps/{app}/mark', {
     summary: 'Mark an app as read, up to a message or to its last one',
+    description:
+      'Without `message_id`, everything is read. A marker never moves backwards. Members see how far the others are.',
     auth: 'token',
     params: AppPath,
     query: MarkQuery,
@@ -63,6 +65,9 @@ const mark = (messages: AppMessages) =>
 
 const typing = route('PUT /api/apps/{app}/typing', {
   summary: 'Tell the others that the caller is typing',
+  description:
+    'Send it every few seconds while the user types; it ends by itself. Others hear of it over realtime, and ' +
+    'nothing is stored.',
   auth: 'token',
   params: AppPath,
   replies: { 204: null },
@@ -76,6 +81,7 @@ const typing = route('PUT /api/apps/{app}/typing', {
 
 const remove = route('POST /api/apps/{app}/remove', {
   summary: "Remove the caller's copy of a private or agent chat",
+  description: 'The chat disappears from the own lists until the next message in it. The other one keeps theirs.',
   auth: 'token',
   params: AppPath,
   replies: { 204: null },

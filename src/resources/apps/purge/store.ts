@@ -50,12 +50,8 @@ export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
       from gone g where d.app_id = g.id and d.status = 'queued'
     ), blocks_gone as (
       delete from blocks b using gone g where b.app_id = g.id
-    ), edit_blocks_gone as (
-      delete from edit_blocks b using gone g where b.app_id = g.id
     ), totals_gone as (
       delete from comment_totals t using gone g where t.app_id = g.id
-    ), audits_gone as (
-      delete from notification_audits t using gone g where t.app_id = g.id
     ), runs_gone as (
       delete from agent_runs r using gone g where r.app_id = g.id
     ), forgotten as (

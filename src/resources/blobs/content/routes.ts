@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { route } from '../../route.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { NotFound, requireFound } from '../../../lib/errors.ts'
 import { Id, LinkQuery } from './schema.ts'
 import { isSigned } from './links.ts'
 import { ContentMissing } from '../schema.ts'
 import { serveRendition } from './serve.ts'
-import { findAppSecret, findBlob, findUserSecret } from '../store.ts'
+import { findAppSecret, findBlob, findUserSecret, isInTrash } from '../store.ts'
 
 const thumbnail = route('GET /content/blobs/{id}/thumbnail', {
   summary: 'The thumbnail of a picture, by a signed link',
@@ -18,7 +18,8 @@ const thumbnail = route('GET /content/blobs/{id}/thumbnail', {
   async handle({ params, query }, { sql, bytes, renditions, now }) {
     const blob = await findBlob(sql, params.id)
     const isValid = blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, now().getTime())
-    return isValid ? serveRendition(blob, 'thumbnail', { sql, bytes, renditions }) : refuse()
+    if (!isValid || (await isInTrash(sql, params.id))) throw NotFound()
+    return serveRendition(blob, 'thumbnail', { sql, bytes, renditions })
   },
 })
 
@@ -35,14 +36,10 @@ const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUs
       const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
       const secret = await findSecret(sql, params.id)
       if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()
-      return serveRendition((await findBlob(sql, params.picture)) ?? refuse(), 'avatar', { sql, bytes, renditions })
+      const blob = requireFound(await findBlob(sql, params.picture))
+      return serveRendition(blob, 'avatar', { sql, bytes, renditions })
     },
   })
-
-/** 404 for a link without a valid signature. */
-export function refuse(): never {
-  throw NotFound()
-}
 
 export const contentRoutes = [
   thumbnail,

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { Download } from '../../../http/answer/download.ts'
 import { reply } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
+import { withoutDirection } from '../../../lib/name.ts'
 import type { Rendition } from '../../../media/image.ts'
 import type { Served } from '../../route.ts'
 import { ContentMissing, type BlobRow } from '../schema.ts'
@@ -68,8 +69,9 @@ export async function serveRendition(blob: ServedBlob, rendition: Rendition, par
   return (await findRendition(blob, rendition, parts)) ?? refuseMissing(blob, parts)
 }
 
-/** A rendition of a picture; null where it cannot be decoded. */
+/** A rendition of a picture, of a bitmap the picture itself; null where it cannot be decoded. */
 export async function findRendition(blob: ServedBlob, rendition: Rendition, parts: RenditionParts) {
+  if (blob.image === 'bmp') return serveBlob(blob, parts, { name: `${rendition}.bmp`, isAttachment: false })
   const key = blob.key === null ? null : await parts.renditions.of(blob.key, rendition, blob.created_by)
   const sizeBytes = key === null ? null : await parts.bytes.sizeOf(key)
   if (key === null || sizeBytes === null) return null
@@ -121,7 +123,8 @@ function shownTypeOf({ media_type, image }: ServedBlob): string | null {
 }
 
 /** Content-Disposition with both forms of the name (RFC 6266): plain for old clients, percent-encoded for others. */
-export function toDisposition(name: string, isAttachment: boolean): string {
+export function toDisposition(fileName: string, isAttachment: boolean): string {
+  const name = withoutDirection(fileName)
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const all = encodeURIComponent(name).replace(/['()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${isAttachment ? 'attachment' : 'inline'}; filename="${plain}"; filename*=UTF-8''${all}`

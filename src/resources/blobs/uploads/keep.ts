@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Served } from '../../route.ts'
 import { anyBytes, extensionOf, toMediaType } from './media-types.ts'
 import type { BlobRow } from '../schema.ts'
-import { insertBlob, insertLooseBytes, removeLooseBytes, type NewBlobRow } from '../store.ts'
+import { insertBlob, insertOrphanedBytes, removeOrphanedBytes, type NewBlobRow } from '../store.ts'
 
 /** The services for storing bytes. */
-export type Keeper = Served<'sql' | 'bytes' | 'renditions' | 'by' | 'now'>
+export type Keeper = Served<'sql' | 'bytes' | 'renditions' | 'uploadRoom' | 'by' | 'now'>
 
 /** The sender's description of the bytes. */
 export interface Sent {
@@ -27,7 +27,7 @@ const pictureTypes = new Set([...Object.values(pictures), 'image/x-ms-bmp'])
 const pictureExtensions = new Set([...Object.keys(pictures), 'jpg', 'tif', 'apng'])
 
 /**
- * Stores bytes as a blob of the caller. `write` stores them under the given key and returns their size and hash; after
+ * Stores bytes as a blob of the caller, if there is room for them. `write` stores them under the given key and returns their size and hash; after
  * a failure or crash, nothing stays behind. `insert` may find that an earlier request stored them, and return its blob.
  */
 export async function keepBlob(
@@ -35,21 +35,23 @@ export async function keepBlob(
   write: (key: string) => Promise<Sent>,
   insert = (row: NewBlobRow) => insertBlob(keeper.sql, row),
 ): Promise<BlobRow> {
-  const { sql, bytes } = keeper
+  const { sql, bytes, uploadRoom, by } = keeper
+  await uploadRoom.require(sql, by, 1)
   const key = randomBytes(16).toString('hex')
   const discard = async () => {
     await bytes.remove([key])
-    await removeLooseBytes(sql, [key])
+    await removeOrphanedBytes(sql, [key])
   }
-  await insertLooseBytes(sql, key, keeper.now())
+  await insertOrphanedBytes(sql, key, keeper.now())
   let row: NewBlobRow
   try {
     row = await describeBlob(keeper, key, await write(key))
+    await uploadRoom.require(sql, by, row.size)
   } catch (error) {
     await discard()
     throw error
   }
-  // A failed insert may have been committed nevertheless; the removal of loose bytes checks for a blob.
+  // A failed insert may have been committed nevertheless; the removal of orphaned bytes checks for a blob.
   const blob = await insert(row)
   if (blob.key !== key) await discard()
   return blob

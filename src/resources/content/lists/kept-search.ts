@@ -9,7 +9,7 @@ import type { Scope } from './scope.ts'
 import { countFound, manyApps } from './search.ts'
 
 /** With this many matching items, going through them takes 0.3 s. A guess. */
-const oftenFrom = 10_000
+export const oftenFrom = 10_000
 
 /** How long a result may be reused: going through 55,000 of ten million items takes 1 s. */
 const rememberedMs = 30_000
@@ -64,7 +64,7 @@ export class KeptSearches {
 }
 
 /** The number of matches in all apps, counted up to a limit. */
-const countOften = cachedQuery(
+export const countOften = cachedQuery(
   rememberedOftenMs,
   (sql: Sql, { table, q, tags }: { table: ContentTable } & Pick<Page, 'q' | 'tags'>) =>
     countFound(sql, table, { q, tags }, oftenFrom),

@@ -3,6 +3,8 @@ import type { AppState } from '../../../engine/state.ts'
 import { requireFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, type Page } from '../../../api/page.ts'
+import { fromNearerEnd } from '../../../postgres/order.ts'
+import { rememberedCount } from '../../../postgres/cached-query.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { isAtLeast, levelOf } from '../../apps/members/access.ts'
 import type { ContentKind } from '../kind.ts'
@@ -11,14 +13,13 @@ import type { Served } from '../../route.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
 import { visible, type Listed, type Shown } from './positions/place.ts'
-import { keyOf } from './kept-search.ts'
 import { hasTerms } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
-import { farFrom, isById, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { orderFields, type ContentStore, type OrderField } from '../store.ts'
 
 /** Restrictions beyond the parameters of all lists. */
-export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy'>> & {
+export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy' | 'createdBy'>> & {
   /** Only these apps, as far as the caller may read them. */
   apps?: number[]
 }
@@ -33,7 +34,7 @@ export interface ContentPage {
 const deepFrom = 100
 
 /** The caller and the data sources. */
-export type Reader = Served<'sql' | 'replica' | 'by' | 'userCache' | 'keptSearches' | 'knownPositions'>
+export type Reader = Served<'sql' | 'replica' | 'by' | 'userCache' | 'keptSearches'>
 
 /** A page of an app's items: from memory where they are among the newest, by position where nothing filters. */
 export async function listInApp(
@@ -48,21 +49,28 @@ export async function listInApp(
   const { app } = state
   if (!fits(app.type) || apps?.includes(app.id) === false) return { rows: [], count: 0, page }
   const hiddenId = hiddenFrom(state, reader.by)
-  const { followedBy, before, after = hiddenId } = narrow
+  const { followedBy, createdBy, before, after = hiddenId } = narrow
   const range = { after: after && Math.max(after, hiddenId ?? after), before }
   const walk = toWalk(page, range)
   const shown = toShown(state, page, reader)
-  if (walk === null || shown === null || followedBy !== undefined) {
-    const scope = { ...toScope(state, reader), ...narrow }
-    return fromReplica(reader, sql => listFiltered(store, { scope, page, around: query.around }, { ...reader, sql }))
-  }
+  const { around } = query
+  const scope = { ...toScope(state, reader), ...narrow }
+  if (shown === null || followedBy !== undefined || createdBy !== undefined || hasTerms(page))
+    return fromReplica(reader, sql => listFiltered(store, { scope, page, around }, { ...reader, sql }))
   const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
   const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
-  const isInMemory = shown === visible && walk.by === 'id'
-  const { recent } = isInMemory ? state : { recent: undefined }
-  const asked = { listed, page, walk, range, count, around: query.around, recent }
-  const isDeep = page.skip >= deepFrom || query.around !== undefined
-  return isDeep ? fromReplica(reader, sql => listPlace(sql, asked)) : listPlace(reader.sql, asked)
+  const { recent } = shown === visible ? state : { recent: undefined }
+  const isWhole = range.after === undefined && before === undefined
+  const list = (sql: Sql) =>
+    walk?.by === 'id'
+      ? listPlace(sql, { listed, page, descending: walk.descending, range, count, around, recent })
+      : listFiltered(store, { scope, page, around, kept: isWhole ? count : undefined }, { ...reader, sql })
+  return page.skip >= deepFrom || around !== undefined ? fromReplica(reader, list) : list(reader.sql)
+}
+
+/** True for a list in an order that no index has: all its items are sorted. */
+export function isSorted(query: ContentListing, defaultOrder: string): boolean {
+  return toWalk(toPage(query, orderFields, defaultOrder, 'along'), {}) === null
 }
 
 /** Runs a long read on the replica, if there is one. */
@@ -77,18 +85,20 @@ export async function listOfParent(
   parent: Parent,
   query: ContentListing,
   reader: Reader,
+  { createdBy }: Pick<Narrowing, 'createdBy'> = {},
 ): Promise<ContentPage> {
   const page = toPage(query, orderFields, defaultOrder, 'along')
   const walk = toWalk(page, {})
   const shown = toShown(state, page, reader)
-  if (walk === null || shown === null) {
-    const scope = { ...toScope(state, reader), hidden: [], parent: parent.id }
-    return listFiltered(store, { scope, page, around: query.around }, reader)
-  }
-  const place = { app: state.app.id, parent: parent.id }
-  const count = await countKept(reader.sql, { table: store.table, place, shown }, { visible: parent.comment_count })
-  const listed = { table: store.table, place, shown }
-  return listPlace(reader.sql, { listed, page, walk, range: {}, count, around: query.around })
+  const { around } = query
+  const by = createdBy === undefined ? {} : { createdBy }
+  const scope = { ...toScope(state, reader), hidden: [], parent: parent.id, ...by }
+  if (shown === null || createdBy !== undefined || hasTerms(page))
+    return listFiltered(store, { scope, page, around }, reader)
+  const listed = { table: store.table, place: { app: state.app.id, parent: parent.id }, shown }
+  const count = await countKept(reader.sql, listed, { visible: parent.comment_count })
+  if (walk?.by !== 'id') return listFiltered(store, { scope, page, around, kept: count }, reader)
+  return listPlace(reader.sql, { listed, page, descending: walk.descending, range: {}, count, around })
 }
 
 interface Filtered {
@@ -99,29 +109,28 @@ interface Filtered {
   kept?: number | undefined
 }
 
-/** A page of the items that match the filters; counts them unless the total is known. */
+/** A page of the items that match the filters, walked to from the nearer end; counts them unless the total is known. */
 export async function listFiltered(
   store: ContentStore,
   { scope, page, around, kept }: Filtered,
-  { sql, keptSearches, knownPositions }: Served<'sql' | 'keptSearches' | 'knownPositions'>,
+  { sql, keptSearches }: Served<'sql' | 'keptSearches'>,
 ): Promise<ContentPage> {
   if (around === undefined && hasTerms(page)) return { ...(await keptSearches.find(sql, { store, scope, page })), page }
-  const count = kept ?? (await store.count(sql, scope, page))
+  const count = kept ?? (await countFiltered(sql, store, scope, page))
   if (around !== undefined) {
     const position = requireFound(await store.findPosition(sql, scope, page, toId(around)))
     page.skip = centre(position, count, page.take, false)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
-  const isWhole = around === undefined && scope.after === undefined && scope.before === undefined
-  const isFar = isWhole && page.skip > farFrom && isById(page)
-  if (!isFar) return { rows: await store.list(sql, scope, page), count, page }
-  const positions = knownPositions.of(keyOf({ store, scope, page }))
-  const { order, offset, limit, restore, ...range } = positions.toWalk(page, count)
-  const walked = await store.list(sql, { ...scope, ...range }, { ...page, order, skip: offset, take: limit })
-  const rows = restore(Array.from(walked))
-  const ids = rows.map(({ id }) => id)
-  if (ids.length === limit) positions.add(page.skip, ids)
-  return { rows, count, page }
+  const { order, offset, limit, restore } = fromNearerEnd(page, count)
+  const rows = await store.list(sql, scope, { ...page, order, skip: offset, take: limit })
+  return { rows: restore(Array.from(rows)), count, page }
+}
+
+/** The total of a filtered list, which may be half a minute old where it is large. */
+export function countFiltered(sql: Sql, store: ContentStore, scope: Scope, page: Page<OrderField>): Promise<number> {
+  const { q, tags, trashed } = page
+  return rememberedCount(sql, [store.table, scope, q, tags, trashed], () => store.count(sql, scope, page))
 }
 
 /** The items of one place that a list shows; null for the caller's own trash alone, which is small. */

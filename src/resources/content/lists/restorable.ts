@@ -18,8 +18,9 @@ interface Restorable {
 
 /** The trash of very many apps; null where another condition narrows the list. */
 function toRestorable(table: ContentTable, scope: Scope, page: Page): Restorable | null {
-  const { apps, administered, readOnly, author, hidden, parent, followedBy, after, before } = scope
-  const isNarrowed = hidden.length > 0 || [parent, followedBy, after, before].some(narrow => narrow !== undefined)
+  const { apps, administered, readOnly, author, hidden, parent, followedBy, createdBy, after, before } = scope
+  const isNarrowed =
+    hidden.length > 0 || [parent, followedBy, createdBy, after, before].some(narrow => narrow !== undefined)
   // Comments go with what they are about as well.
   if (table === 'comments' || page.trashed !== true) return null
   if (apps === null || administered === null || apps.length <= askedApps || hasTerms(page) || isNarrowed) return null

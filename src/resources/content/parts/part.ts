@@ -97,7 +97,12 @@ export interface Part<
   /** The value in responses, and its schema. Not called for an empty value. Default: as in events. */
   show?(value: Value, showing: Showing<About>): object
   shown: Shown
-  /** The value in events, equal for all readers, and its schema. Not called for an empty value. */
+  /**
+   * True where events show the number in the column even if the value is empty: in a replay, the value is without what
+   * has gone since. Default: false.
+   */
+  isCounted?: boolean
+  /** The value in events, equal for all readers, and its schema. Not called for an empty value that is not counted. */
   present(value: Value, item: ContentRow, context: PresentationContext): object
   told: Told
   /** The value without users' texts, for webhooks. Default: unchanged. */

@@ -4,40 +4,51 @@ import { resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
 import type { Served } from '../../route.ts'
 import {
-  listMentionedUids,
   listMentions,
   parseText,
   settleMentions,
   toKept,
   type ParsedText,
+  type ReadText,
   type Rendering,
 } from './render.ts'
 
-export type Author = Served<'sql' | 'by' | 'apps' | 'userCache'>
+export type Author = Served<'sql' | 'by' | 'apps' | 'userCache' | 'renderer'>
 
 /**
- * Parses a text for an app and loads the mentioned users, so that a command can decide about them. Synchronous without
- * mentions.
+ * Parses a text for an app and loads the mentioned users, so that a command can decide about them. Synchronous for a
+ * short text without mentions.
  */
 export function prepareText(
   text: string | null | undefined,
   app: number,
   author: Author,
 ): ParsedText | Promise<ParsedText> {
-  const uids = listMentionedUids(text)
-  const parsed = uids.length === 0 ? parseText(text) : null
-  return parsed !== null && parsed.mentions.length === 0 ? parsed : prepareMentions(text, uids, app, author)
+  if (!text) return parseText(text)
+  const read = author.renderer.read(author.by.user, { text })
+  const isComplete = !(read instanceof Promise) && read.parsed !== null && read.parsed.mentions.length === 0
+  return isComplete ? read.parsed : prepareMentions(text, read, app, author)
 }
 
 async function prepareMentions(
-  text: string | null | undefined,
-  uids: string[],
+  text: string,
+  read: ReadText | Promise<ReadText>,
   app: number,
   author: Author,
 ): Promise<ParsedText> {
-  const parsed = parseText(text, uids.length === 0 ? undefined : await resolveMentions(uids, app, author))
+  const { uids, parsed: known } = await read
+  const parsed = known ?? (await parseWithIds(text, await resolveMentions(uids!, app, author), author))
   if (parsed.mentions.length > 0) await author.userCache.load(parsed.mentions)
   return parsed
+}
+
+async function parseWithIds(
+  text: string,
+  ids: ReadonlyMap<string, number>,
+  { renderer, by }: Author,
+): Promise<ParsedText> {
+  const { parsed } = await renderer.read(by.user, { text, ids })
+  return parsed!
 }
 
 /**
@@ -58,11 +69,21 @@ async function resolveMentions(
   return new Map([...ids].filter(([, user]) => !hidden.includes(user)))
 }
 
-/** The users whom a text newly mentions: an edit notifies no others. */
-export function listNewMentions(before: string | null, after: string | null): number[] {
-  if (after === before) return []
-  const known = new Set(listMentions(before))
-  return listMentions(after).filter(user => !known.has(user))
+/** The mentions that an edit changes. Absent members are empty. */
+export interface MentionFacts {
+  /** The users whom the text newly mentions: an edit notifies no others. */
+  mentioned?: number[]
+  /** The users whom it mentions no more: what they were told is taken back. */
+  unmentioned?: number[]
+}
+
+/** What an edit changes about mentions, of two texts in HTML. */
+export function compareMentions(before: string | null, after: string | null): MentionFacts {
+  if (after === before) return {}
+  const [old, now] = [new Set(listMentions(before)), new Set(listMentions(after))]
+  const mentioned = [...now].filter(user => !old.has(user))
+  const unmentioned = [...old].filter(user => !now.has(user))
+  return { ...(mentioned.length > 0 && { mentioned }), ...(unmentioned.length > 0 && { unmentioned }) }
 }
 
 /**

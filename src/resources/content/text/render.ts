@@ -1,7 +1,14 @@
-import type { Token } from 'markdown-it'
+import { foldName, isBlank } from '../../../lib/name.ts'
 import { dropMentions, toHtml } from './html.ts'
 import { createParser } from './markdown.ts'
-import { listUids, mentionOf, numberUids, replaceUids } from './mention-syntax.ts'
+import {
+  mayMention,
+  mayMentionUids,
+  mentionsOf,
+  numberMentions,
+  replaceMentions,
+  type Mention,
+} from './mention-syntax.ts'
 import { listMarks, settleMarks, toMarkedText } from './plain-text.ts'
 import { parseSimple } from './simple-text.ts'
 
@@ -28,10 +35,23 @@ const parse = createParser()
 
 /** The uids that a text mentions: resolve them and pass the ids to `parseText`. Usually empty, and then cheap. */
 export function listMentionedUids(text: string | null | undefined): string[] {
-  if (!text) return []
-  const source = normalise(text)
-  if (listUids(source).length === 0) return []
-  return [...new Set(listNumbered(numberUids(source)).values())]
+  if (!text || !mayMentionUids(text)) return []
+  return [...new Set(mentionsOf(parse(normalise(text))).flatMap(({ uid }) => uid ?? []))]
+}
+
+/** A text to read. `ids` maps the mentioned uids; without it, they are yet to be looked up. */
+export interface TextTask {
+  text: string
+  ids?: ReadonlyMap<string, number>
+}
+
+/** A parsed text, or the uids without which it cannot be. */
+export type ReadText = { uids: string[]; parsed: null } | { uids: null; parsed: ParsedText }
+
+/** Parses a text, unless it mentions uids that are yet to be looked up. */
+export function readText({ text, ids }: TextTask): ReadText {
+  const uids = ids === undefined ? listMentionedUids(text) : []
+  return uids.length > 0 ? { uids, parsed: null } : { uids: null, parsed: parseText(text, ids) }
 }
 
 /**
@@ -39,7 +59,7 @@ export function listMentionedUids(text: string | null | undefined): string[] {
  * shortcut with an equal result. `ids` maps the mentioned uids; mentions of others stay literal, and mention no one.
  */
 export function parseText(text: string | null | undefined, ids?: ReadonlyMap<string, number>): ParsedText {
-  if (!text || text.trim() === '') return { text: null, mentions: [], html: null, markedText: null }
+  if (!text || isBlank(text)) return { text: null, mentions: [], html: null, markedText: null }
   const source = ids && ids.size > 0 ? writeIds(normalise(text), ids) : normalise(text)
   return parseSimple(source) ?? parseMarkdown(source)
 }
@@ -91,24 +111,44 @@ function parseMarkdown(text: string): ParsedText {
 }
 
 function writeIds(text: string, ids: ReadonlyMap<string, number>): string {
-  if (listUids(text).length === 0) return text
-  const numbered = numberUids(text)
-  const users = new Map<number, number>()
-  for (const [number, uid] of listNumbered(numbered)) {
-    const id = ids.get(uid)
-    if (id !== undefined) users.set(number, id)
-  }
-  return replaceUids(numbered, users)
+  return rewriteMentions(text, ({ uid, labelSource }) => {
+    const id = uid === null ? undefined : ids.get(uid)
+    return id === undefined ? null : `[${labelSource}](@u${id})`
+  })
 }
 
-/** Number → uid of all mentions that the parser finds in a numbered text. */
-function listNumbered(numbered: string): Map<number, string> {
-  const found = new Map<number, string>()
-  const visit = (token: Token): void => {
-    const mention = mentionOf(token)
-    if (mention?.uid && mention.number !== null) found.set(mention.number, mention.uid)
-    token.children?.forEach(visit)
-  }
-  parse(numbered).forEach(visit)
-  return found
+/**
+ * The text with other ids in its mentions, by id and by uid. A mention for which `idOf` returns null becomes a name, because
+ * its id could be another user's; one for which it returns undefined stays.
+ */
+export function moveMentions(
+  text: string,
+  idOf: (mention: Pick<Mention, 'user' | 'uid'>) => number | null | undefined,
+): string {
+  return rewriteMentions(text, mention => {
+    const id = idOf(mention)
+    if (id === undefined) return null
+    return id === null ? mention.labelSource : `[${mention.labelSource}](@u${id})`
+  })
+}
+
+function rewriteMentions(text: string, rewrite: (mention: Mention) => string | null): string {
+  if (!mayMention(text)) return text
+  const numbered = numberMentions(normalise(text))
+  return replaceMentions(numbered, mentionsOf(parse(numbered)), rewrite)
+}
+
+/** The text for a language model: `@Name` for each mention. */
+export function nameMentions(text: string): string {
+  return rewriteMentions(text, ({ label }) => `@${label}`)
+}
+
+/** The text with mentions of one user only; other mentions become names. */
+export function mentionOnly(text: string, { id, uid }: { id: number; uid: string | null }): string {
+  const isMeant = (mention: Mention) =>
+    mention.uid === null ? mention.user === id : uid !== null && foldName(mention.uid) === foldName(uid)
+  const named = rewriteMentions(text, mention => (isMeant(mention) ? null : mention.labelSource))
+  // A name may have been the name of a mention around it, and then nothing but the asker's is one.
+  if (!mayMention(named) || mentionsOf(parse(normalise(named))).every(isMeant)) return named
+  return named.replace(/\((?=[ \t]*<?@)/g, '\\(')
 }

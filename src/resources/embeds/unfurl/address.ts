@@ -13,7 +13,9 @@ const deadlineMs = 5_000
 /** The least time left for the picture, however slow the page was. */
 const leastPictureMs = 1_000
 
-type Request = Served<'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'outside' | 'now' | 'by'>
+type Request = Served<
+  'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'uploadRoom' | 'outside' | 'now' | 'by'
+>
 
 /**
  * The embed of a URL: one made within a day, or a new one. NothingToEmbed (404) where there is nothing to show, 429 for

@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 import type { Bytes } from '../../../bytes/bytes.ts'
 import type { Sql } from '../../../postgres/sql.ts'
+import { foldName, withoutDirection } from '../../../lib/name.ts'
 import { listForArchive, type ArchivedFile } from '../store.ts'
 
 /** Types that are compressed already. */
@@ -50,7 +51,7 @@ async function* listFiles(sql: Sql, app: number): AsyncGenerator<ArchivedFile> {
   } while (files.length === portion)
 }
 
-/** Unique names, without regard to case, because some systems ignore it: the second `a.txt` becomes `a (2).txt`. */
+/** Unique names, compared as the names of files are: the second `a.txt` becomes `a (2).txt`. */
 class EntryNames {
   readonly #taken = new Set<string>()
   /** Where to continue counting: thousands of files may have one name. */
@@ -61,15 +62,16 @@ class EntryNames {
     const dot = whole.lastIndexOf('.')
     const [stem, extension] = dot > 0 ? [whole.slice(0, dot), whole.slice(dot)] : [whole, '']
     let name = whole
-    let copy = this.#copies.get(whole.toLowerCase()) ?? 1
-    while (this.#taken.has(name.toLowerCase())) name = `${stem} (${++copy})${extension}`
-    this.#copies.set(whole.toLowerCase(), copy)
-    this.#taken.add(name.toLowerCase())
+    let copy = this.#copies.get(foldName(whole)) ?? 1
+    while (this.#taken.has(foldName(name))) name = `${stem} (${++copy})${extension}`
+    this.#copies.set(foldName(whole), copy)
+    this.#taken.add(foldName(name))
     return name
   }
 }
 
-/** Without separators, which programs would take for folders. */
-function toEntryName(name: string): string {
+/** In NFC, and without separators, which programs would take for folders. */
+function toEntryName(fileName: string): string {
+  const name = withoutDirection(fileName.normalize('NFC'))
   return /^\.\.?$/.test(name) ? name.replaceAll('.', '_') : name.replace(/[/\\:]/g, '_')
 }

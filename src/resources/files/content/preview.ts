@@ -21,14 +21,18 @@ type PreviewParts = Served<'sql' | 'bytes' | 'previews'>
 export async function showCode(name: string, blob: FileBlob, parts: PreviewParts): Promise<string> {
   const language = extensionOf(name)
   const read = async () => ({ form: 'code' as const, language, text: await readText(blob, parts) })
-  const coloured = blob.size <= highlightLimitBytes ? await parts.previews.of(`${blob.id}.${language}`, read) : null
+  const coloured =
+    blob.size <= highlightLimitBytes ? await parts.previews.of(`${blob.id}.${language}`, blob.created_by, read) : null
   return toCode(coloured ?? escapeText(await readText(blob, parts)))
 }
 
 /** Safe HTML for Markdown, rendered as messages are; the source text where that fails. */
 export async function showMarkdown(blob: FileBlob, parts: PreviewParts): Promise<string> {
   const read = async () => (await readText(blob, parts)).slice(0, markdownLimit)
-  const html = await parts.previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
+  const html = await parts.previews.of(`${blob.id}.html`, blob.created_by, async () => ({
+    form: 'Markdown',
+    text: await read(),
+  }))
   return html ?? toCode(escapeText(await read()))
 }
 

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { reply } from '../../../http/route.ts'
 import { route, type Served } from '../../route.ts'
 import { Download } from '../../../http/answer/download.ts'
-import { NotFound } from '../../../lib/errors.ts'
+import { NotFound, overloaded } from '../../../lib/errors.ts'
+import { systemUser } from '../../../auth/principal.ts'
 import type { AppRow } from '../../../engine/state.ts'
 import { findApp } from '../../../engine/store.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { Id, LinkQuery } from '../../blobs/content/schema.ts'
 import { isSigned, type Signature } from '../../blobs/content/links.ts'
 import { ContentMissing } from '../../blobs/schema.ts'
@@ -80,9 +82,9 @@ const archive = route('GET /content/apps/{id}/archive', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query }, { sql, bytes, now }) {
-    const caller = { sql, bytes, now }
-    return sendArchive(await openArchive(params.id, '', query, caller), caller)
+  async handle({ params, query }, { sql, bytes, archives, now }) {
+    const caller = { sql, bytes, archives, now }
+    return sendArchive(await openArchive(params.id, '', query, caller), systemUser, caller)
   },
 })
 
@@ -94,13 +96,13 @@ const ownArchive = route('GET /content/apps/{id}/archive/{user}', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query }, { sql, apps, userCache, bytes, now }) {
-    const caller = { sql, bytes, now }
+  async handle({ params, query }, { sql, apps, userCache, bytes, archives, now }) {
+    const caller = { sql, bytes, archives, now }
     const { id, user } = params
     const app = await openArchive(id, `/${user}`, query, caller)
     const person = await userCache.get(user)
     if (person?.trashed_at !== null || !canRead(await apps.state(id), user, userCache)) throw NotFound()
-    return sendArchive(app, caller)
+    return sendArchive(app, user, caller)
   },
 })
 
@@ -113,14 +115,31 @@ async function openArchive(
   signature: Signature,
   { sql, now }: Served<'sql' | 'now'>,
 ): Promise<AppRow> {
-  const app = await findApp(sql, id)
-  if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
+  const app = await requireApp(sql, id)
   if (!isSigned(`/apps/${id}/archive${part}`, signature, app.secret, now().getTime())) throw NotFound()
   return app
 }
 
-function sendArchive({ id, name }: AppRow, { sql, bytes }: Served<'sql' | 'bytes'>) {
-  const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, id, bytes) })
+/**
+ * The app that a link leads into, as PostgreSQL has it: another node may have trashed it a moment ago. 404 where it is
+ * deleted, whose content is removed only later, or in the trash.
+ */
+async function requireApp(sql: Sql, id: number): Promise<AppRow> {
+  const app = await findApp(sql, id)
+  if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
+  return app
+}
+
+function sendArchive(
+  { id, name }: AppRow,
+  user: number,
+  { sql, bytes, archives }: Served<'sql' | 'bytes' | 'archives'>,
+) {
+  const open = () => {
+    if (!archives.tryEnter(user)) throw overloaded(5)
+    return zipFiles(sql, id, bytes).once('close', () => archives.leave(user))
+  }
+  const download = new Download({ sizeBytes: null, etag: null, open })
   return reply(200, download, {
     'Content-Type': 'application/zip',
     'Content-Disposition': toDisposition(`${name ?? 'files'}.zip`, true),
@@ -130,7 +149,8 @@ function sendArchive({ id, name }: AppRow, { sql, bytes }: Served<'sql' | 'bytes
 }
 
 /**
- * The file that a link names, in its version. 404 for a wrong or expired signature, and where the file does not exist.
+ * The file that a link names, in its version. 404 for a wrong or expired signature, where the file does not exist, and
+ * while its app is in the trash.
  */
 async function openLink(
   { id, rev }: { id: number; rev: number },
@@ -141,8 +161,7 @@ async function openLink(
   const file = await findFile(sql, id)
   const version = file?.rev === rev ? file : await findVersion(sql, id, rev)
   if (file === null || version === null) throw NotFound()
-  // Content of a deleted app is removed only later.
-  if ((await findApp(sql, file.app_id))?.deleted_at !== null) throw NotFound()
+  await requireApp(sql, file.app_id)
   const path = `/files/${id}/${rev}${part}`
   if (!isSigned(path, signature, version.blob.secret, now().getTime())) throw NotFound()
   return { name: file.name, blob: version.blob }

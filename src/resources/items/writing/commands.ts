@@ -6,16 +6,16 @@ import type { Db } from '../../../postgres/sql.ts'
 import { isChat } from '../../apps/kinds.ts'
 import { WrongKind } from '../../apps/schema.ts'
 import { withMessage, type Newest } from '../../apps/own/unread.ts'
-import { changeTotal, insertBereavement } from '../../content/commented.ts'
+import { changeTotal, insertDeletedParent } from '../../content/commented.ts'
 import { isAtLeast, requireRead, requireWrite } from '../../apps/members/access.ts'
-import { countEdit, countMove, dropBlocks } from '../../content/lists/positions/blocks.ts'
+import { countMove, dropBlocks } from '../../content/lists/positions/blocks.ts'
 import { removeContextOf } from './context-store.ts'
 import { changeItem, numbersForChange } from './change.ts'
-import type { Consequences } from '../events.ts'
+import { countsOf, type Consequences } from '../events.ts'
 import type { ItemKind } from '../kinds.ts'
 import { loadItem } from '../../content/find.ts'
 import { makeItem, newestForRemoved, numbersForItem } from './make.ts'
-import { listNewMentions } from '../../content/text/mentions.ts'
+import { compareMentions } from '../../content/text/mentions.ts'
 import { findNewest } from './newest.ts'
 import { toParentRef, type Parent } from '../../content/parent.ts'
 import { withParts } from '../load.ts'
@@ -57,8 +57,7 @@ export function contentCommands(kind: ItemKind) {
         if (!kind.fits(work.app.type)) throw WrongKind({ type: work.app.type })
         return makeItem(work, kind, content, null)
       },
-      // An item with parts was prepared with rows of all kinds, which cannot be sent to another node.
-      { maxIds: numbersForItem, isForwardable: ({ parts }) => parts === null },
+      { maxIds: numbersForItem, commutes: true },
     ),
 
     /**
@@ -79,9 +78,7 @@ export function contentCommands(kind: ItemKind) {
         if (isSame(item, updated)) return item
         note(work, kind, 'updated')
         work.write(store.update, updated)
-        countEdit(work, item)
-        const mentioned = listNewMentions(item.html, updated.html)
-        const facts = { ...toFacts(work, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
+        const facts = { ...toFacts(work, 0, 0), counts: countsOf(updated), ...compareMentions(item.html, updated.html) }
         work.emit(events.updated, { entity: item.id, body: updated, facts })
         return updated
       },
@@ -121,7 +118,7 @@ export function contentCommands(kind: ItemKind) {
       if (item.star_count > 0) work.write(removeStarsOf, { id: item.id })
       // There may be any number of comments: they are invisible from now on, and removed in the background.
       if (kind.isCommented) {
-        work.write(insertBereavement, { parent_id: item.id })
+        work.write(insertDeletedParent, { parent_id: item.id })
         dropBlocks(work, item)
       }
       count(work, kind, { visible, trashed, deleted: 1 })
@@ -153,7 +150,7 @@ function move(work: Work<Loaded>, kind: ItemKind, trashed_at: Date | null, newes
   const [visible, trashed] = trashed_at === null ? [1, -1] : [-1, 1]
   work.write(kind.store.update, item)
   count(work, kind, { visible, trashed, deleted: 0 })
-  const facts = toFacts(work, visible, trashed, newest)
+  const facts = { ...toFacts(work, visible, trashed, newest), counts: countsOf(item) }
   work.emit(kind.events.updated, { entity: item.id, body: item, facts })
 }
 

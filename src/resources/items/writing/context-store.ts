@@ -13,6 +13,7 @@ interface ContextRow {
 export const insertContext = batch<ContextRow>({
   name: 'insert_item_context',
   columns: { item_type: 'text', item_id: 'bigint', blob_ids: 'text', created_at: 'timestamptz' },
+  assigns: { item_id: 'number', created_at: 'time' },
   sql: rows => `
     insert into item_context (item_type, item_id, blob_ids, created_at)
     select item_type, item_id, blob_ids::bigint[], created_at from ${rows} r`,

@@ -9,7 +9,7 @@ import { settleText } from '../../content/text/mentions.ts'
 import { listMentions, plainOf, type Rendering } from '../../content/text/render.ts'
 import { toParentRef, type Parent, type ParentType } from '../../content/parent.ts'
 import { changeParts, numbersForParts, type ContentItem } from '../parts.ts'
-import { blockSize } from '../../content/lists/positions/position.ts'
+import { blockSize } from '../../../engine/state.ts'
 import type { PreparedContent } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 
@@ -33,9 +33,13 @@ export function makeItem(
   if (content.context.length > 0) addContext(work, kind, item, content.context)
   if (parent === null) {
     work.write(kind.store.insert, item)
-    if (app.made_count % blockSize === 0) startBlock(work, item)
+    if (app.made_count % blockSize === 0) {
+      work.requireHead()
+      startBlock(work, item)
+    }
     const title = titleBy(work, plainOf(item))
     const before = newestForRemoved(work)
+    if (before !== undefined) work.requireHead()
     const mentioned = listMentions(item.html)
     const hasFacts = title !== null || before !== undefined || mentioned.length > 0
     const facts = hasFacts && {

@@ -17,7 +17,8 @@ export async function listPage(query: NotificationListing, app: number | undefin
   const page = toPage(query, orderFields, 'id desc')
   const { action, type, unread: isUnread, directory: ref } = query
   const directory = ref ? ((await findDirectory(sql, ref, by))?.id ?? none) : undefined
-  const filter = { user: await toUser(query.user, request), app, directory, action, type: type || undefined, isUnread }
+  const user = await toUser(query.user, request)
+  const filter = { user, isVisible: by.kind !== 'key', app, directory, action, type: type || undefined, isUnread }
   const { rows, count } = await listNotifications(sql, filter, page)
   await userCache.load(rows.flatMap(namesOf))
   const items = rows.map(row => showNotification(row, { userCache, origin }))

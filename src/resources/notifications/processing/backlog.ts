@@ -12,6 +12,7 @@ export interface BacklogEntry {
 export const saveBacklog = batch<BacklogEntry>({
   name: 'save_notifiable',
   columns: { app_id: 'bigint', rev: 'bigint' },
+  assigns: { rev: 'number' },
   key: row => row.app_id,
   sql: rows => `
     insert into notifiable (app_id, rev) select app_id, rev from ${rows} r
@@ -139,7 +140,7 @@ export interface Upcoming {
  * the event says nothing about it; null where the event must be processed by itself, because it may notify users or
  * undo that.
  */
-export function toReached(db: Db): Fragment {
+function toReached(db: Db): Fragment {
   return db`case
     when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
     when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id
@@ -180,6 +181,7 @@ export function listProjected(tx: Tx, parts: { cursor: Cursor; upcoming: Upcomin
       select * from events
       where app_id = c.app_id and rev > c.after_rev and rev <= c.up_to_rev
         and ${toReached(tx)} is null
+      offset 0
     ) e
     order by e.app_id, e.rev`
 }

@@ -5,12 +5,10 @@ import { Watermark } from '../../../log/watermark.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../postgres/sql.ts'
-import { auditMember } from '../lists/audits.ts'
 import * as backlog from './backlog.ts'
 import { BacklogTransaction, type BacklogResult, type FollowUpParts } from './backlog-transaction.ts'
 import { projectedEvents } from '../projection/notification-projection.ts'
 import { gatherMs, EventLoopLoad, toPauseMs } from './pace.ts'
-import { plainLimit, processPlain } from './plain.ts'
 import { wholeAppChecks } from '../rolled/whole-app-checks.ts'
 
 const nothing: Write[] = []
@@ -20,8 +18,7 @@ export const consumedEvents: ReadonlySet<string> = new Set([...projectedEvents, 
 
 /** The row that a commit writes for an event that must be processed by itself; see SameCommitProjection. */
 export function toBacklog(event: AppEvent): Write[] {
-  const { type, app_id, entity_id, rev } = event
-  if (type === 'member_added') return [{ batch: auditMember as Write['batch'], row: { app_id, user_id: entity_id } }]
+  const { app_id, rev } = event
   return isProjected(event) ? [{ batch: backlog.saveBacklog as Write['batch'], row: { app_id, rev } }] : nothing
 }
 
@@ -98,9 +95,9 @@ export class Notifier {
     this.#parts = parts
     this.#watermark = new Watermark(parts.sql, () => performance.now(), { start: 0 })
     this.#isWholeDue = wholeAppChecks(parts.apps, parts.clock)
-    parts.apps.onCommit(({ state, events }) => {
-      if (events.some(isProjected)) this.#wakeRecorded(state.app.id)
-      else if (events.some(({ type }) => consumedEvents.has(type))) this.wake(state.app.id)
+    parts.apps.onWritten((app, events) => {
+      if (events.some(isProjected)) this.#wakeRecorded(app)
+      else if (events.some(({ type }) => consumedEvents.has(type))) this.wake(app)
     })
   }
 
@@ -218,30 +215,6 @@ export class Notifier {
   }
 
   async #commit(apps: number[]): Promise<BacklogResult> {
-    const recorded = apps.filter(app => this.#recorded.has(app))
-    const plain = await this.#processPlain(apps.filter(app => !this.#recorded.has(app)))
-    const others = [...recorded, ...plain.others]
-    const done = others.length === 0 ? nothingDone : await this.#processSingly(others)
-    const [isFull, lateMs] = [done.isFull || plain.more.length > 0, Math.max(plain.lateMs, done.lateMs)]
-    return { ...done, more: [...plain.more, ...done.more], isFull, lateMs }
-  }
-
-  /** Processes events in bulk. Returns the apps with more such events, and the apps that cannot be processed so. */
-  async #processPlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
-    const { sql, clock, patienceMs, onNotifications } = this.#parts
-    const now = new Date(clock.now())
-    const limit = Math.ceil(plainLimit / this.#parts.apps.committingNodes)
-    const { processed, hasMarked } = await processPlain(sql, apps, { patienceMs, limit, now })
-    if (hasMarked) onNotifications()
-    const ids = new Set(processed.map(({ app_id }) => app_id))
-    return {
-      more: processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
-      others: apps.filter(app => !ids.has(app)),
-      lateMs: Math.max(0, ...processed.map(({ first_at }) => now.getTime() - (first_at ?? now).getTime())),
-    }
-  }
-
-  async #processSingly(apps: number[]): Promise<BacklogResult> {
     const { sql, clock, onNotifications } = this.#parts
     const parts = { ...this.#parts, isWholeDue: this.#isWholeDue }
     const now = new Date(clock.now())

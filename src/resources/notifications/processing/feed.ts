@@ -46,8 +46,8 @@ export class Feed {
   /** Changes up to this number were read at least once. */
   #newest: number | null = null
   readonly #watermark: Watermark
-  /** Changes that were sent, and their numbers. */
-  readonly #sent = new Map<string, number>()
+  /** The numbers of changes that were sent. */
+  readonly #sent = new Set<number>()
   #reading: Promise<void> | null = null
   #isAwake = false
   #isStopped = false
@@ -81,7 +81,7 @@ export class Feed {
     const newest = await this.#watermark.advance()
     await this.#read(this.#watermark.from, newest)
     this.#watermark.confirm()
-    for (const [key, change] of this.#sent) if (change <= this.#watermark.from) this.#sent.delete(key)
+    for (const change of this.#sent) if (change <= this.#watermark.from) this.#sent.delete(change)
     return this.#watermark.from >= newest
   }
 
@@ -115,11 +115,9 @@ export class Feed {
     if (users.length > 0) {
       for (let after = from; ;) {
         const changes = await listChanges(sql, users, after, changesLimit)
-        await this.#send(changes.filter(change => !this.#sent.has(keyOf(change))))
+        await this.#send(changes.filter(({ changed_id }) => !this.#sent.has(changed_id)))
         if (changes.length < changesLimit) break
-        // A change is complete only when all its rows were read.
-        const [first, last] = [changes[0]!.changed_id, changes.at(-1)!.changed_id]
-        after = last - (first === last ? 0 : 1)
+        after = changes.at(-1)!.changed_id
       }
     }
     this.#newest = newest
@@ -127,30 +125,30 @@ export class Feed {
 
   async #send(fresh: ChangeKey[]): Promise<void> {
     for (let first = 0; first < fresh.length; first += portion.read) {
-      const ids = fresh.slice(first, first + portion.read).map(({ id }) => id)
-      const rows = await listByIds(this.#parts.sql, ids)
-      for (let at = 0; at < rows.length; at += portion.sent) {
+      const changes = fresh.slice(first, first + portion.read)
+      const ids = changes.flatMap(({ id, change }) => (change === 'notifications_marked' ? [] : [id]))
+      const rows = ids.length === 0 ? [] : await listByIds(this.#parts.sql, ids)
+      const byChange = new Map(rows.map(row => [row.changed_id, row]))
+      for (let at = 0; at < changes.length; at += portion.sent) {
         const yielder = new Yielder()
-        await this.#sendPortion(rows.slice(at, at + portion.sent))
+        await this.#sendPortion(changes.slice(at, at + portion.sent), byChange)
         await yielder.rest()
       }
     }
   }
 
-  async #sendPortion(rows: NotificationRow[]): Promise<void> {
+  /** Leaves out notifications that have changed again, which is a change of its own, or are gone. */
+  async #sendPortion(changes: ChangeKey[], rows: ReadonlyMap<number, NotificationRow>): Promise<void> {
     const { userCache, send, origin } = this.#parts
-    await userCache.load(rows.flatMap(namesOf))
-    for (const row of rows) {
-      if (this.#sent.has(keyOf(row))) continue
-      this.#sent.set(keyOf(row), row.changed_id)
-      const isOne = row.change !== 'notifications_marked'
-      const shown = isOne && { notification: showNotification(row, { userCache, origin: origin() }) }
-      send(row.user_id, { type: row.change, ...shown }, row.changed_id)
+    const named = changes.flatMap(({ changed_id }) => rows.get(changed_id) ?? [])
+    await userCache.load(named.flatMap(namesOf))
+    for (const { user_id, changed_id, change } of changes) {
+      const row = rows.get(changed_id)
+      const isMarked = change === 'notifications_marked'
+      if (this.#sent.has(changed_id) || (row === undefined && !isMarked)) continue
+      this.#sent.add(changed_id)
+      const shown = row && { notification: showNotification(row, { userCache, origin: origin() }) }
+      send(user_id, { type: change, ...shown }, changed_id)
     }
   }
-}
-
-/** Marking several notifications is one change, sent once. */
-function keyOf({ user_id, changed_id }: Pick<ChangeKey, 'user_id' | 'changed_id'>): string {
-  return `${changed_id}:${user_id}`
 }

@@ -12,19 +12,16 @@ export const gatherMs = { urgent: 250, plain: 1_000 }
  */
 const gatheredDueMs = 2_500
 
-/** The time between two moments at which checks for unread messages are due. `patienceMs`: as for NotifierParts. */
-export function toDueStepMs(patienceMs: number): number {
-  return Math.max(1, Math.min(gatheredDueMs, patienceMs / 2))
-}
-
-/** When the check is due for users who have not read a message created at `madeAt`. */
+/**
+ * When the check is due for users who have not read a message created at `madeAt`. `patienceMs`: as for NotifierParts.
+ */
 export function toDueAt(madeAt: Date, patienceMs: number): Date {
-  const stepMs = toDueStepMs(patienceMs)
+  const stepMs = Math.max(1, Math.min(gatheredDueMs, patienceMs / 2))
   return new Date(Math.ceil((madeAt.getTime() + patienceMs) / stepMs) * stepMs)
 }
 
 /** While more commands than these wait for commits, writers come first. A guess. */
-export const busyCommands = 16
+const busyCommands = 16
 
 /** Notifications per transaction, as far as events can be divided. Measured: 7 ms, half of it PostgreSQL's. */
 export const portion = 100

@@ -4,10 +4,12 @@ import type { ContentEntity } from '../../content/kind.ts'
 import { listMentions, plainOf } from '../../content/text/render.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
+import type { MentionFacts } from '../../content/text/mentions.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import type { RecipientBatch } from './recipient-batch.ts'
 import { toItemDraft } from './draft.ts'
+import { listNotified } from './store.ts'
 import { mayBeNotified, nameFor, usersInTitle, subscribersAt, type NotificationContext } from './context.ts'
 
 /**
@@ -46,11 +48,18 @@ export async function ofCreated(
   return drafts
 }
 
-/** The notifications of an edit: for newly mentioned users only. */
+/**
+ * The notifications of an edit: for newly mentioned users only, whom the item still mentions and who have not been told
+ * of it before.
+ */
 export async function ofUpdated(event: AppEvent, item: ContentRow, context: NotificationContext): Promise<Draft[]> {
-  const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
-  await context.userCache.load([event.actor_id, ...mentioned])
-  return ofMentions(event, item, mentioned, context)
+  const { mentioned = [] } = (event.facts as MentionFacts | null) ?? {}
+  if (mentioned.length === 0) return []
+  const known = new Set(await listNotified(context.tx, item.id))
+  const now = new Set(listMentions(item.html))
+  const fresh = mentioned.filter(user => now.has(user) && !known.has(user))
+  await context.userCache.load([event.actor_id, ...fresh])
+  return ofMentions(event, item, fresh, context)
 }
 
 function ofMentions(event: AppEvent, item: ContentRow, users: number[], context: NotificationContext): Draft[] {

@@ -3,6 +3,8 @@ import type { EventRow } from '../../../log/events.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
+import type { MentionFacts } from '../../content/text/mentions.ts'
+import { listMentions } from '../../content/text/render.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
@@ -11,8 +13,7 @@ import { ofFile } from './files.ts'
 import type { NotificationWriter } from './notification-writer.ts'
 import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
 import type { NotificationContext } from './context.ts'
-import { auditRolled } from '../lists/audits.ts'
-import { removeDetached, removeLinked } from './store.ts'
+import { removeDetached, removeLinked, removeMentions } from './store.ts'
 
 /** The events that notify users or undo that; of new messages, only those with mentions. */
 export const projectedEvents: readonly string[] = [
@@ -73,21 +74,20 @@ export class NotificationProjection {
     const file = this.#files.get(entity_id)
     if (file !== undefined) return this.#writer.push(...(await ofFile(event, file, this.#context, batch)))
     if (type.endsWith('_updated')) await removeDetached(this.#context.tx, entity_id)
-    // Newly mentioned users are notified of the message apart from the roll-up.
-    if (type === 'message_updated' && (event.facts?.mentioned as number[] | undefined)?.length)
-      await auditRolled(this.#context.tx, event.app_id)
+    const { unmentioned } = (event.facts as MentionFacts | null) ?? {}
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
+    // Writes what earlier events have gathered, so that this one finds it.
     if (type.endsWith('_updated')) await this.#rollUp(event, () => retractVotes(item, event, this.#context))
+    if (unmentioned) await removeMentions(this.#context.tx, item.id, unmentioned, listMentions(item.html))
     const make = type.endsWith('_created') ? ofCreated : ofUpdated
     this.#writer.push(...(await make(event, item, this.#context, batch)))
   }
 
-  async #remove({ type, app_id, entity_id }: AppEvent): Promise<void> {
+  async #remove({ type, entity_id }: AppEvent): Promise<void> {
     if (type === 'app_deleted') return
     await this.#writer.write()
     await removeLinked(this.#context.tx, entity_id)
-    if (type === 'message_deleted') await auditRolled(this.#context.tx, app_id)
   }
 
   async #rollUp({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {

@@ -1,5 +1,4 @@
 import type { Tx } from '../../../postgres/sql.ts'
-import { auditItems } from '../lists/audits.ts'
 import { queueChanged } from '../processing/outbox.ts'
 import { portion } from '../processing/pace.ts'
 import type { Draft } from '../schema.ts'
@@ -43,7 +42,6 @@ export class NotificationWriter {
     for (let first = 0; first < drafts.length; first += statementLimit) {
       const ids = await insertDrafts(this.#tx, drafts.slice(first, first + statementLimit))
       await queueChanged(this.#tx, { change: 'notification_created', ids }, this.#now)
-      await auditItems(this.#tx, drafts.slice(first, first + statementLimit))
       this.written += ids.length
       this.hasChanges = true
     }

@@ -1,7 +1,5 @@
 import type { Tx } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
-import { forgetMark } from '../lists/marks.ts'
-import { indexChanged } from '../processing/terms.ts'
 
 interface StoredRollUp {
   id: number
@@ -24,11 +22,10 @@ export async function findRollUp(
   { user, link, action, actor, isUnread }: RollUpKey,
 ): Promise<StoredRollUp | null> {
   const [row] = await tx<StoredRollUp[]>`
-    select id, actor_ids, is_unread and not exists (select from notification_marks k where n.id = any(k.ids)) as is_unread
-    from notifications n
+    select id, actor_ids, is_unread from notifications
     where link_id = ${link} and user_id = ${user} and action = ${action}
       ${actor === undefined ? tx`` : tx`and actor_ids = array[${actor}]::bigint[]`}
-      ${isUnread === undefined ? tx`` : tx`and is_unread = ${isUnread} and not exists (select from notification_marks k where n.id = any(k.ids))`}
+      ${isUnread === undefined ? tx`` : tx`and is_unread = ${isUnread}`}
     order by id desc limit 1 for update`
   return row ?? null
 }
@@ -48,8 +45,6 @@ export async function updateRollUp(tx: Tx, { id, actor_ids, template, args, now 
     set actor_ids = ${actor_ids}::bigint[], template = ${template}, args = ${args}, updated_at = ${now},
       is_unread = true, changed_id = nextval('notification_changes'), change = 'notification_updated'
     where id = ${id}`
-  await forgetMark(tx, id)
-  await indexChanged(tx, id)
 }
 
 export async function removeRollUp(tx: Tx, id: number): Promise<void> {
@@ -86,6 +81,25 @@ export function listRetracted(tx: Tx, { id, created_by }: ContentRow): Promise<R
 export async function hasVote(tx: Tx, item: number, user: number): Promise<boolean> {
   const rows = await tx`select from votes where item_id = ${item} and user_id = ${user}`
   return rows.length > 0
+}
+
+/** The users who have a notification of a mention in an item. Served by notifications_link. */
+export async function listNotified(tx: Tx, item: number): Promise<number[]> {
+  const rows = await tx<{ user_id: number }[]>`
+    select user_id from notifications where link_id = ${item} and link_type <> 'app' and type = 'mention'`
+  return rows.map(({ user_id }) => user_id)
+}
+
+/**
+ * Takes the unread notifications of mentions in an item back, of `users` whom it does not mention any more. Served by
+ * notifications_link.
+ */
+export async function removeMentions(tx: Tx, item: number, users: number[], mentioned: number[]): Promise<void> {
+  const gone = users.filter(user => !mentioned.includes(user))
+  await tx`
+    delete from notifications n
+    where n.link_id = ${item} and n.link_type <> 'app' and n.type = 'mention' and n.user_id = any(${gone}::bigint[])
+      and n.is_unread`
 }
 
 /** Removes notifications about attachments that an edit removed from an item. Served by notifications_parent. */

@@ -7,7 +7,7 @@ import type { Change } from '../schema.ts'
  */
 export function isCounted(db: Db, user: Fragment): Fragment {
   return db`m.created_by <> ${user} and m.trashed_at is null
-    and (m.html is null or strpos(m.html, 'data-eid="u' || ${user} || '"') = 0)`
+    and (m.html is null or strpos(m.html, '<span class="wy-mention" data-eid="u' || ${user} || '">') = 0)`
 }
 
 /** A user who may have unread messages in an app. */
@@ -64,26 +64,18 @@ export interface Reading {
  * existed then. Returns the users and apps that had any. Served by notifications_unread.
  */
 export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: number; app_id: number }[]> {
-  const rows = tx`unnest(
-    ${readings.map(({ app }) => app)}::bigint[], ${readings.map(({ user }) => user)}::bigint[],
-    ${readings.map(({ message }) => message)}::bigint[], ${readings.map(({ rev }) => rev)}::bigint[]
-  )`
-  return tx<{ user_id: number; app_id: number }[]>`with ${markedBy(tx, rows)} select user_id, app_id from numbered`
-}
-
-/**
- * Common table expressions that mark notifications as read for rows of `readings`; `numbered` has the users with any.
- */
-export function markedBy(db: Db, readings: Fragment): Fragment {
-  return db`
-    hit as materialized (
+  return tx<{ user_id: number; app_id: number }[]>`
+    with hit as materialized (
       select n.id, n.user_id, n.app_id, r.message_id
-      from ${readings} r(app_id, user_id, message_id, rev)
+      from unnest(
+        ${readings.map(({ app }) => app)}::bigint[], ${readings.map(({ user }) => user)}::bigint[],
+        ${readings.map(({ message }) => message)}::bigint[], ${readings.map(({ rev }) => rev)}::bigint[]
+      ) r(app_id, user_id, message_id, rev)
       join notifications n on n.user_id = r.user_id and n.app_id = r.app_id and n.is_unread
         and n.action = 'message_created' and coalesce(n.from_id, n.link_id) <= r.message_id
       where n.from_id is null or not exists (
         select from messages m
-        where m.app_id = r.app_id and m.id > r.message_id and m.id < r.rev and ${isCounted(db, db`r.user_id`)})
+        where m.app_id = r.app_id and m.id > r.message_id and m.id < r.rev and ${isCounted(tx, tx`r.user_id`)})
     ), numbered as materialized (
       select user_id, app_id, nextval('notification_changes') as change_id
       from (select distinct user_id, app_id from hit) users, pg_current_xact_id()
@@ -93,7 +85,8 @@ export function markedBy(db: Db, readings: Fragment): Fragment {
         changed_id = c.change_id, change = ${'notifications_marked' satisfies Change}
       from hit h join numbered c on c.user_id = h.user_id and c.app_id = h.app_id
       where n.id = h.id
-    )`
+    )
+    select user_id, app_id from numbered`
 }
 
 /** The messages that a rolled-up notification stands for when it is shown. */

@@ -3,9 +3,7 @@ import { toPage, toPagedList } from '../../../api/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from '../schema.ts'
 import { showPersons } from '../show.ts'
-import type { Belonging } from './crowd.ts'
-import { listPersons } from './pages.ts'
-import type { PersonOrder } from './user-ids.ts'
+import { listPersons, type Belonging, type PersonOrder } from './pages.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 

@@ -1,7 +1,7 @@
 import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { VisiblePresence } from '../../../realtime/protocols/signalr/online.ts'
 import type { Sql } from '../../../postgres/sql.ts'
-import { listMates } from '../visible.ts'
+import { isShownByDirectories, listMates } from '../visible.ts'
 
 interface Look {
   sql: Sql
@@ -13,7 +13,7 @@ interface Look {
 }
 
 /**
- * The active users, and agents, which always are, whom each viewer can see, by the rules of `visibleTo`. Mostly from
+ * The active users, and agents, which always are, whom each viewer can see, by the rules of visible.ts. Mostly from
  * memory: users with equal directories see equal sets. Only where some are hidden by directories, one query reads their
  * common apps.
  */
@@ -42,14 +42,9 @@ function divide(present: User[], viewer: User): { seen: number[]; hidden: number
   const seen: number[] = []
   const hidden: number[] = []
   for (const person of present) {
-    if (isInCircle(viewer, person)) seen.push(person.id)
+    if (isShownByDirectories(viewer, person)) seen.push(person.id)
     // Agents in directories are visible to members of these only.
     else if (!person.is_agent) hidden.push(person.id)
   }
   return { seen, hidden }
-}
-
-function isInCircle(viewer: User, person: User): boolean {
-  if (person.directories.length === 0) return person.is_agent || viewer.directories.length === 0
-  return person.directories.some(({ id }) => viewer.directories.some(own => own.id === id))
 }

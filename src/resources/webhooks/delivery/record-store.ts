@@ -32,6 +32,7 @@ export const insertDeliveries = batch<NewDelivery>({
     facts: 'jsonb',
     created_at: 'timestamptz',
   },
+  assigns: { event_id: 'number', facts: 'delivery', created_at: 'time' },
   sql: (rows, columns) => `insert into deliveries (${columns}) select ${columns} from ${rows} r`,
 })
 
@@ -59,6 +60,8 @@ export interface DeliverySummaryRow {
   /** Attempts so far, and when the next one is due. */
   attempts: number
   due_at: Date | null
+  /** Why the last attempt had no complete answer. */
+  error: string | null
 }
 
 export interface DeliveryRow extends DeliverySummaryRow, Pick<Outcome, 'body' | 'request'> {
@@ -76,17 +79,23 @@ export interface DeliveryFilter {
   until?: Date | undefined
 }
 
-/** One page of attempts, and of queued deliveries where these are asked for. Of one webhook, at most the kept records. */
+/**
+ * One page of the deliveries that were attempted, or of queued ones where these are asked for. Of one webhook, at most
+ * the kept records beside those that are attempted again, which come first with `retriedFirst`.
+ */
 export function listDeliveries(
   db: Db,
   filter: DeliveryFilter,
   page: Page<(typeof orderFields)[number]>,
+  retriedFirst: boolean,
 ): Promise<DeliverySummaryRow[]> {
+  const keys = { id: 'id', created_at: 'created_at' }
+  const isRetried = { field: 'is_retried', descending: true } as const
   return db<DeliverySummaryRow[]>`
     select ${summaryColumns(db)}
     from ${newest(db, filter)}
     where ${isWanted(db, filter, page)}
-    ${orderBy(db, page.order, { id: 'id', created_at: 'created_at' })}
+    ${orderBy(db, retriedFirst ? [isRetried, ...page.order] : page.order, { ...keys, is_retried: 'due_at is not null' })}
     limit ${page.take} offset ${page.skip}`
 }
 
@@ -97,16 +106,27 @@ export async function countDeliveries(db: Db, filter: DeliveryFilter, page: Page
 }
 
 const summaryColumns = (db: Db) =>
-  db`id, webhook_id, guid, event_id, action, status, delivered_at, duration_ms, status_code, attempts, due_at`
+  db`id, webhook_id, guid, event_id, action, status, delivered_at, duration_ms, status_code, attempts, due_at,
+    response ->> 'error' as error`
 
-/** Skips old records that have not been removed yet. Served by deliveries_webhook. */
+/**
+ * Skips old records that have not been removed yet. A delivery that is attempted again is queued, and has been attempted:
+ * it is in both lists. Served by deliveries_webhook and deliveries_due.
+ */
 function newest(db: Db, { webhook, status }: DeliveryFilter): Fragment {
-  const isOfStatus = status === 'queued' ? db`status = 'queued'` : db`status <> 'queued'`
-  if (webhook === undefined) return db`(select * from deliveries where ${isOfStatus}) newest`
+  const last = (isOfStatus: Fragment) =>
+    webhook === undefined
+      ? db`(select * from deliveries where ${isOfStatus})`
+      : db`(select * from deliveries where webhook_id = ${webhook} and ${isOfStatus} order by id desc limit ${keepRecords})`
+  if (status === 'queued') return db`${last(db`status = 'queued'`)} newest`
+  if (status !== undefined) return db`${last(db`status <> 'queued'`)} newest`
   return db`(
-    select * from deliveries where webhook_id = ${webhook} and ${isOfStatus} order by id desc limit ${keepRecords}
+    ${last(db`status <> 'queued'`)} union all ${last(isRetried(db))}
   ) newest`
 }
+
+/** Of a queued delivery that has failed, and is attempted again. Served by deliveries_due. */
+const isRetried = (db: Db) => db`status = 'queued' and due_at is not null`
 
 function isWanted(db: Db, filter: DeliveryFilter, { q, tags, trashed }: Page): Fragment {
   const { action, status, event, since, until } = filter
@@ -117,7 +137,7 @@ function isWanted(db: Db, filter: DeliveryFilter, { q, tags, trashed }: Page): F
     ${event === undefined ? db`` : db`and event_id = ${event}`}
     ${since === undefined ? db`` : db`and coalesce(delivered_at, created_at) >= ${since}`}
     ${until === undefined ? db`` : db`and coalesce(delivered_at, created_at) < ${until}`}
-    ${q === undefined ? db`` : db`and strpos(action, lower(${q})) > 0`}`
+    ${q === undefined ? db`` : db`and strpos(action, fold_name(${q})) > 0`}`
 }
 
 /** The state of a webhook's deliveries. */
@@ -126,9 +146,13 @@ export interface WebhookHealth {
   oldest_queued_at: Date | null
   failures_24h: number
   last_success_at: Date | null
+  last_attempt_at: Date | null
+  /** Why the last attempt has failed; null where it has not. */
+  last_error: string | null
+  next_attempt_at: Date | null
 }
 
-/** Served by deliveries_queue, deliveries_failed and deliveries_webhook. */
+/** Served by deliveries_queue, deliveries_due, deliveries_failed and deliveries_webhook. */
 export async function findHealth(db: Db, webhook: number, dayAgo: Date): Promise<WebhookHealth> {
   const [row] = await db<WebhookHealth[]>`
     select
@@ -137,7 +161,19 @@ export async function findHealth(db: Db, webhook: number, dayAgo: Date): Promise
       (select count(*) from deliveries
         where webhook_id = ${webhook} and status = 'failure' and delivered_at > ${dayAgo}) as failures_24h,
       (select delivered_at from deliveries where webhook_id = ${webhook} and status = 'success'
-        order by id desc limit 1) as last_success_at`
+        order by id desc limit 1) as last_success_at,
+      (select min(due_at) from deliveries where webhook_id = ${webhook} and ${isRetried(db)}) as next_attempt_at,
+      last.delivered_at as last_attempt_at,
+      case when last.status <> 'success'
+        then coalesce(last.response ->> 'error', 'The receiver answered ' || last.status_code) end as last_error
+    from (select) one left join lateral (
+      (select delivered_at, status, status_code, response from deliveries
+        where webhook_id = ${webhook} and status <> 'queued' order by id desc limit 1)
+      union all
+      (select delivered_at, status, status_code, response from deliveries
+        where webhook_id = ${webhook} and ${isRetried(db)} order by delivered_at desc limit 1)
+      order by delivered_at desc limit 1
+    ) last on true`
   return row!
 }
 

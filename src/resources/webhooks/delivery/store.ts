@@ -61,6 +61,11 @@ export async function takeLease(db: Db, { webhook, node, seconds }: LeaseRequest
   return { state: 'held', newest, horizon, payload_url }
 }
 
+/** Ends all leases: none of the nodes that had them sends anything of what the queues hold now. */
+export async function releaseAllLeases(db: Db): Promise<void> {
+  await db`update webhooks set leased_by = null, leased_until = null where leased_by is not null`
+}
+
 export async function releaseLease(db: Db, webhook: number, node: string): Promise<void> {
   await db`update webhooks set leased_by = null, leased_until = null where id = ${webhook} and leased_by = ${node}`
 }

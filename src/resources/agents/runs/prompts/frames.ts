@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { UserCache } from '../../../../auth/user-cache.ts'
 import type { RunChange, RunWatcher } from '../../../../agents/runs/host.ts'
 import type { RunRow } from '../../../../agents/runs/run.ts'
 import type { Bus } from '../../../../cluster/bus.ts'
 import { every, type Clock } from '../../../../lib/clock.ts'
 import type { Frame } from '../../../../realtime/protocols/protocol.ts'
-import { actorOf } from '../../../users/represent.ts'
+import { showRun } from '../at-work.ts'
 
 interface FramesOptions {
   userCache: UserCache
@@ -39,10 +40,11 @@ interface Shown {
 }
 
 /** A frame for other nodes. */
-interface Told {
-  from: string
-  frame: Frame
-}
+const Told = z.object({
+  from: z.string(),
+  frame: z.looseObject({ type: z.enum(['agent_run', 'agent_delta']), app_id: z.int() }),
+})
+type Told = { from: string; frame: Frame }
 
 const channelOf = (app: number) => `agent-frames:${app}`
 
@@ -69,11 +71,10 @@ export class RunFrames implements RunWatcher {
     this.#subscribed.get(app)?.()
     this.#subscribed.delete(app)
     if (!isThere) return
-    const hear = (message: unknown) => {
-      const { from, frame } = message as Told
-      if (from !== this.#node) show(app, frame)
+    const hear = ({ from, frame }: Told) => {
+      if (from !== this.#node && frame.app_id === app) show(app, frame)
     }
-    this.#subscribed.set(app, bus.subscribe(channelOf(app), hear))
+    this.#subscribed.set(app, bus.subscribe(channelOf(app), Told.parse, hear))
   }
 
   onChange(run: RunRow, change: RunChange): void {
@@ -147,23 +148,7 @@ export class RunFrames implements RunWatcher {
 
   #toFrame(run: RunRow, change: RunChange): Frame {
     const { userCache, origin } = this.#options
-    const { id, app_id, agent_id, item_type, item_id, parent_type, parent_id } = run
-    const { state, tool, isRestarted, reply, error } = change
-    return {
-      type: 'agent_run',
-      app_id,
-      run: {
-        id,
-        state,
-        agent: actorOf(userCache.show(agent_id), origin()),
-        item: { type: item_type, id: item_id },
-        parent: parent_id === null ? null : { type: parent_type, id: parent_id },
-        tool: tool ?? null,
-        restarted: isRestarted ? true : null,
-        reply: reply ?? null,
-        error: error ?? null,
-      },
-    }
+    return { type: 'agent_run', app_id: run.app_id, run: showRun(run, change, { userCache, origin: origin() }) }
   }
 
   #send(app: number, frame: Frame): void {

@@ -5,6 +5,7 @@ import { withParts } from '../../../items/load.ts'
 import type { ContentItem } from '../../../items/parts.ts'
 import type { ContentRow } from '../../../content/schema.ts'
 import { findFile } from '../../../files/store.ts'
+import { Yielder } from '../../../../lib/yielder.ts'
 import { toItemText } from './item-text.ts'
 import { isDecision } from '../triggers.ts'
 
@@ -56,11 +57,15 @@ async function listBefore({ sql, run, trigger, hiddenUntil }: Wanted): Promise<C
 
 async function toSaid(sql: Sql, rows: ContentRow[], { agent_id }: RunRow): Promise<Said[]> {
   const told = rows.filter(row => !isDecision(row) && !isErrorReply(row, agent_id))
-  const items = await withParts(sql, told)
-  return items.flatMap(item => {
+  const said: Said[] = []
+  for (const item of await withParts(sql, told)) {
+    // A text of 64 KiB can take 20 ms, and there may be many of them.
+    const yielder = new Yielder()
     const text = toItemText(item)
-    return text === '' ? [] : { author: item.created_by, text }
-  })
+    if (text !== '') said.push({ author: item.created_by, text })
+    await yielder.rest()
+  }
+  return said
 }
 
 /** Error replies are no answers of the agent. */

@@ -1,5 +1,5 @@
 import type { ContentItem } from '../../../items/parts.ts'
-import { nameMentions } from '../../../content/text/mention-syntax.ts'
+import { nameMentions } from '../../../content/text/render.ts'
 
 /** An item as text for a model: its text, and a line for each attachment and other part. Empty for an empty item. */
 export function toItemText({ text, parts }: ContentItem): string {

@@ -6,10 +6,8 @@ import type { Sql } from '../../../../postgres/sql.ts'
 import type { ContentRow } from '../../schema.ts'
 import type { OrderField } from '../../store.ts'
 import { listById, type IdPage, type Range } from '../by-id.ts'
-import { countBeforeByUpdate, listByUpdate } from '../by-update.ts'
 import type { ContentPage } from '../list.ts'
 import type { Listed } from './place.ts'
-import type { Walk } from '../walk.ts'
 import { countBefore, countTrashed, countTrashOf, isListed } from './position.ts'
 
 /**
@@ -30,7 +28,7 @@ export async function countKept(
 interface Asked {
   listed: Listed
   page: Page<OrderField>
-  walk: Walk
+  descending: boolean
   range: Range
   /** The number of shown items of the place, in the range or not. */
   count: number
@@ -39,20 +37,17 @@ interface Asked {
   recent?: Recent | undefined
 }
 
-/** A page of one place at any depth, also around an item. 404 where that item is not listed. */
+/** A page of one place by id, at any depth, also around an item. 404 where that item is not listed. */
 export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
-  const { listed, page, walk, range, around, recent } = asked
-  const { descending } = walk
+  const { listed, page, descending, range, around, recent } = asked
   const { skipped, count } = await measure(sql, asked)
   if (around !== undefined) {
     const id = toId(around)
     if (!isIn(range, id) || !(await isListed(sql, listed, id))) throw NotFound()
-    const before = await (walk.by === 'id' ? countBefore(sql, listed, id) : countBeforeByUpdate(sql, listed, id))
-    page.skip = centre(before - skipped, count, page.take, descending)
+    page.skip = centre((await countBefore(sql, listed, id)) - skipped, count, page.take, descending)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   const part = { range, skipped, count, skip: page.skip, take: page.take, descending }
-  if (walk.by === 'update') return { rows: await listByUpdate(sql, listed, part), count, page }
   return { rows: pickRecent(recent, part) ?? (await listById(sql, listed, part)), count, page }
 }
 

@@ -1,27 +1,23 @@
 import type { Db, Fragment } from '../../../../postgres/sql.ts'
+import { blockSize } from '../../../../engine/state.ts'
 import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
-
-/** The number of items for which a block is started. Must never change: existing blocks depend on it. */
-export const blockSize = 1_000
 
 /** Below this, walking over skipped rows costs less than reading blocks. A guess. */
 export const walkLimit = 2_000
 
 /**
- * `select n, first_id, made_at, size, unedited`: the blocks of a place, numbered from the oldest, with the number of
- * shown items and of those that were never edited; the newest block is taken for full.
+ * `select n, first_id, size`: the blocks of a place, numbered from the oldest, with the number of shown items; the newest
+ * block is taken for full.
  */
-export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
+function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
   const from = db`from blocks where app_id = ${place.app} and parent_id = ${place.parent ?? 0}`
   const blocks = db`
-    select row_number() over (order by first_id)::int as n, first_id, made_at, ${sizeOf(db, shown)} as size,
-      ${sizeOf(db, shown)} - ${editedOf(db, shown)} as unedited ${from}`
+    select row_number() over (order by first_id)::int as n, first_id, ${sizeOf(db, shown)} as size ${from}`
   if (shown.ownTrash === undefined) return blocks
   return db`
-    select n, first_id, made_at, size + coalesce(own.count, 0) as size, b.unedited + coalesce(own.unedited, 0) as unedited
+    select n, first_id, size + coalesce(own.count, 0) as size
     from (${blocks}) b left join (
-      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count,
-        count(*) filter (where updated_at is null) as unedited
+      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count
       from ${db(table)} where ${isTrashOf(db, place, shown.ownTrash)}
       group by 1
     ) own using (n)`
@@ -32,11 +28,6 @@ function sizeOf(db: Db, { kept }: Shown): Fragment {
   if (kept === 'trashed') return db`trashed_count`
   if (kept === 'all') return db`${blockSize}::int - deleted_count`
   return db`${blockSize}::int - deleted_count - trashed_count`
-}
-
-function editedOf(db: Db, { kept }: Shown): Fragment {
-  if (kept === 'trashed') return db`edited_trashed_count`
-  return kept === 'all' ? db`edited_count` : db`(edited_count - edited_trashed_count)`
 }
 
 /**
@@ -56,29 +47,15 @@ export async function findStart(db: Db, listed: Listed, skip: number): Promise<{
 }
 
 /** The number of shown items of a place with a smaller id. */
-export function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
-  return addUp(db, listed, id, { size: db`size`, filter: db`` })
-}
-
-/** Of these, the ones that were never edited. */
-export function countUneditedBefore(db: Db, listed: Listed, id: number): Promise<number> {
-  return addUp(db, listed, id, { size: db`unedited`, filter: db`and updated_at is null` })
-}
-
-async function addUp(
-  db: Db,
-  listed: Listed,
-  id: number,
-  { size, filter }: { size: Fragment; filter: Fragment },
-): Promise<number> {
+export async function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
   const { table, place, shown } = listed
   const [block] = await db<{ first_id: number; before: number }[]>`
     select coalesce(max(first_id), 0) as first_id,
-      (coalesce(sum(${size}), 0) - coalesce((array_agg(${size} order by n desc))[1], 0))::bigint as before
+      (coalesce(sum(size), 0) - coalesce((array_agg(size order by n desc))[1], 0))::bigint as before
     from (${selectBlocks(db, listed)}) b where first_id <= ${id}`
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from ${db(table)}
-    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)} ${filter}`
+    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)}`
   return block!.before + row!.count
 }
 

@@ -1,0 +1,31 @@
+import { useState } from 'react'
+import { Files, useFiles } from '@parley/react'
+import { CommentsPanel } from './comments-panel.tsx'
+
+/** The documents of the company: one is open, with what was said about it. */
+export function Documents() {
+  const [id, open] = useState<number>()
+  const file = useFiles('demo-files', ({ data }) => data.find(one => one.id === id))
+  return (
+    <div className="documents" data-open={id !== undefined}>
+      <div className="column">
+        <h2>Documents</h2>
+        <Files app="demo-files" selected={id} onOpen={({ id }) => open(id)} />
+      </div>
+      {file?.id !== undefined && (
+        <section className="document" aria-label={file.name}>
+          <p className="row">
+            <button onClick={() => open(undefined)}>Close</button>
+            <a href={file.download_url}>Download</a>
+          </p>
+          {file.kind === 'image' ? (
+            <img src={file.preview_url ?? file.download_url} alt={file.name} width={file.width} height={file.height} />
+          ) : (
+            <iframe src={file.preview_url ?? file.download_url} title={file.name} />
+          )}
+          <CommentsPanel key={file.id} file={file.id} name={file.name} />
+        </section>
+      )}
+    </div>
+  )
+}

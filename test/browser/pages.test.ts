@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { overflowOf } from '../support/admin-page.ts'
+import { hasBrowser, inBrowser, launchBrowser, watchFaults } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { startServer, type Server } from '../support/server.ts'
+
+/** Pages that differ in what they are made of: code, wide tables, pictures, results, operations, shapes. */
+const kinds = [
+  ...['/', '/docs', '/docs/get-started', '/docs/concepts', '/docs/settings', '/docs/realtime', '/docs?q=backup'],
+  ...['/api/docs', '/api/docs/messages', '/api/docs/administration', '/api/docs/shapes'],
+]
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Runs in the page. */
+const audit = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).slice(0, 3).join(' ')))`
+
+const firstPaint = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`
+
+describe.skipIf(!hasBrowser)('the first page, the guides and the reference', inBrowser, () => {
+  let server: Server
+  let browser: Browser
+  beforeAll(async () => {
+    ;[server, browser] = await Promise.all([startServer(), launchBrowser()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await server[Symbol.asyncDispose]()
+  })
+
+  const open = async (width: number, colorScheme: 'light' | 'dark' = 'light') => {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+    const faults: string[] = []
+    const page = await context.newPage()
+    watchFaults(page, fault => faults.push(fault))
+    return { page, faults, [Symbol.asyncDispose]: () => context.close() }
+  }
+
+  test.for([
+    [320, 'light'],
+    [375, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)(
+    'have no fault that axe finds, %i pixels wide, %s',
+    { timeout: 180_000 },
+    async ([width, colorScheme]) => {
+      await using window = await open(width, colorScheme)
+
+      for (const path of kinds) {
+        await window.page.goto(server.url + path)
+        await unfold(window.page)
+        await window.page.evaluate(axe)
+        expect([path, await window.page.evaluate(audit)]).toEqual([path, []])
+      }
+      expect(window.faults).toEqual([])
+    },
+  )
+
+  test.for([320, 375, 1280])(
+    'are no wider than a window of %i pixels, all of them',
+    { timeout: 180_000 },
+    async width => {
+      await using window = await open(width)
+      const { page } = window
+      await page.goto(`${server.url}/docs`)
+      const contents = await page
+        .locator('#contents a')
+        .evaluateAll(links => links.map(link => link.getAttribute('href')!))
+      await page.goto(`${server.url}/api/docs`)
+      const tags = await page.locator('#contents a').evaluateAll(links => links.map(link => link.getAttribute('href')!))
+      const paths = new Set(['/', '/docs', ...contents, ...tags])
+
+      for (const path of paths) {
+        await page.goto(server.url + path)
+        await unfold(page)
+        expect([path, await overflowOf(page)]).toEqual([path, 0])
+      }
+      expect(paths.size).toBeGreaterThan(50)
+      expect(window.faults).toEqual([])
+    },
+  )
+
+  test('are painted within half a second by a warm server', { timeout: 120_000 }, async () => {
+    await using window = await open(1280)
+    const slow: string[] = []
+
+    for (const path of kinds) {
+      const paints: number[] = []
+      // Of several, as the machine may do much else meanwhile.
+      for (let i = 0; i < 4; i++) {
+        await window.page.goto(server.url + path)
+        paints.push(
+          await eventually(async () => {
+            const ms = await window.page.evaluate<number>(firstPaint)
+            expect(ms).toBeGreaterThan(0)
+            return ms
+          }),
+        )
+      }
+      if (Math.min(...paints) > 500) slow.push(`${path}: ${paints.map(Math.round).join(', ')} ms`)
+    }
+
+    expect(slow).toEqual([])
+  })
+
+  test('are read by keyboard: to the text, through the contents, and to what a search finds', async () => {
+    await using window = await open(1280)
+    const { page } = window
+    await page.goto(`${server.url}/docs/concepts`)
+
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(new URL(page.url()).hash).toBe('#main')
+    await page.getByRole('searchbox').fill('read markers')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /found for “read markers”/ }).waitFor()
+    await page.getByRole('main').getByRole('link').first().press('Enter')
+
+    await page.getByRole('navigation', { name: 'Contents' }).waitFor()
+    expect(new URL(page.url()).pathname).not.toBe('/docs')
+  })
+})
+
+/** Opens what is folded. */
+async function unfold(page: Page): Promise<void> {
+  await page.evaluate(`document.querySelectorAll('details').forEach(one => (one.open = true))`)
+}

@@ -1,0 +1,129 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasBrowser, inBrowser, launchBrowser } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { serveReactPage } from '../support/react-page.ts'
+import { startServer, type Person, type Server } from '../support/server.ts'
+
+/** A chat whose rows count their renders. */
+const chat = `
+globalThis.renders = 0
+const Row = props => {
+  globalThis.renders++
+  return <parts.MessageRow {...props} />
+}
+const CountedRow = memo(Row)
+show(<div style={{ display: 'flex', flexDirection: 'column', flex: 1, minWidth: 0 }}>
+  <parts.Messages app={app} Row={CountedRow} />
+  <parts.Composer app={app} />
+</div>)
+`
+
+/** Mounts and unmounts hooks of one app, and goes when it is told to. */
+const mounts = `
+function One() {
+  parts.useMessages(app)
+  parts.useTyping(app)
+  parts.useMembers(app)
+  parts.useAgentWork(app)
+  return null
+}
+function Many() {
+  const [round, set] = useState(0)
+  useEffect(() => {
+    if (round < 100) setTimeout(() => set(round + 1))
+    else document.title = 'mounted'
+  }, [round])
+  return <One key={round} />
+}
+globalThis.leave = () => show(null)
+show(<Many />)
+`
+
+describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
+  let server: Server
+  let browser: Browser
+  const sites: AsyncDisposable[] = []
+  beforeAll(async () => {
+    ;[server, browser] = await Promise.all([startServer(), launchBrowser()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    for (const site of sites) await site[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+  const open = async (code: string, person: Person, app: string, sent: string[] = []): Promise<Page> => {
+    const site = await serveReactPage(server.url, code)
+    sites.push(site)
+    const page = await browser.newPage({ viewport: { width: 800, height: 600 } })
+    page.setDefaultTimeout(10_000)
+    page.on('websocket', socket => {
+      socket.on('framesent', ({ payload }) => sent.push(String(payload)))
+      socket.on('close', () => sent.push('closed'))
+    })
+    await page.goto(`${site.url}/#${person.token},${app}`)
+    return page
+  }
+  const renders = (page: Page) => page.evaluate(() => (globalThis as unknown as { renders: number }).renders)
+
+  test('a hundred mounts in Strict Mode are one subscription, and five seconds after the last there is none', async () => {
+    const { app, people } = await server.chatWith(1)
+    const sent: string[] = []
+    const page = await open(mounts, people[0], app, sent)
+    await page.waitForFunction(() => document.title === 'mounted')
+    const asked = () => sent.filter(frame => frame.includes('"subscribe"'))
+    expect(asked()).toHaveLength(1)
+
+    await page.evaluate(() => (globalThis as unknown as { leave: () => void }).leave())
+
+    // Nothing else holds the connection.
+    await eventually(() => expect(sent.at(-1)).toBe('closed'), { timeoutMs: 9_000 })
+  })
+
+  test('typing renders no message, and a new message renders one row', async () => {
+    const { app, people } = await server.chatWith(2)
+    const [ann, ben] = people
+    for (const text of ['one', 'two', 'three']) await ben.post(`/api/apps/${app}/messages`, { text })
+    const page = await open(chat, ann, app)
+    await page.getByRole('article').getByText('three').waitFor()
+    await page.waitForLoadState('networkidle')
+    const before = await renders(page)
+
+    await ben.put(`/api/apps/${app}/typing`)
+    await page.getByText('Ben is typing…').waitFor()
+    expect(await renders(page)).toBe(before)
+
+    await ben.post(`/api/apps/${app}/messages`, { text: 'four' })
+    await page.getByRole('article').getByText('four').waitFor()
+    // Strict Mode renders each of them twice.
+    expect(await renders(page)).toBe(before + 2)
+  })
+
+  test('older messages come as they are scrolled to, and what is read stays where it is when a new one arrives', async () => {
+    const { app, people } = await server.chatWith(2)
+    const [ann, ben] = people
+    for (let n = 1; n <= 120; n++) await ben.post(`/api/apps/${app}/messages`, { text: `message ${n}` })
+    const page = await open(chat, ann, app)
+    const log = page.getByRole('log')
+    await log.getByText('message 120', { exact: true }).waitFor()
+    await eventually(
+      async () => {
+        await log.evaluate(box => box.scrollTo({ top: -1e6 }))
+        expect(await log.getByText('message 1', { exact: true }).count()).toBe(1)
+      },
+      { timeoutMs: 15_000, everyMs: 200 },
+    )
+    expect(await log.getByRole('article').count()).toBe(120)
+    await log.getByText('message 60', { exact: true }).evaluate(row => row.scrollIntoView({ block: 'center' }))
+    const place = () =>
+      log.getByText('message 60', { exact: true }).evaluate(row => Math.round(row.getBoundingClientRect().top))
+    const before = await place()
+
+    await ben.post(`/api/apps/${app}/messages`, { text: 'message 121' })
+    await log.getByText('message 121', { exact: true }).waitFor({ state: 'attached' })
+
+    expect(Math.abs((await place()) - before)).toBeLessThanOrEqual(2)
+    await page.getByRole('button', { name: 'Jump to newest' }).click()
+    await page.getByRole('button', { name: 'Jump to newest' }).waitFor({ state: 'detached' })
+  })
+})

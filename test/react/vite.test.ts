@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { gzipSync } from 'node:zlib'
+import { build, type Rollup } from 'vite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasBrowser, inBrowser, launchBrowser, watchFaults } from '../support/browser.ts'
+import { ViteProject } from '../support/packages.ts'
+import { startServer, type Person, type Server } from '../support/server.ts'
+import { serveFolder } from '../support/static-files.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/react.md'), 'utf8')
+const page = /^```tsx src\/App\.tsx\n([\s\S]*?)^```/m.exec(guide)![1]!
+
+describe.skipIf(!hasBrowser)(
+  'the first page of the React guide, in the template of Vite, with the packed packages',
+  inBrowser,
+  () => {
+    let server: Server
+    let browser: Browser
+    let project: ViteProject
+    let site: Awaited<ReturnType<typeof serveFolder>>
+    const faults: string[] = []
+    beforeAll(async () => {
+      ;[server, browser, project] = await Promise.all([startServer(), launchBrowser(), ViteProject.make()])
+      project.write('src/App.tsx', page)
+      project.write('src/main.tsx', project.read('src/main.tsx').replace("import './index.css'\n", ''))
+      project.write('.env.local', `VITE_PARLEY_URL=${server.url}\n`)
+      await project.build()
+      site = await serveFolder(join(project.folder, 'dist'))
+    })
+    afterAll(async () => {
+      await browser.close()
+      await site[Symbol.asyncDispose]()
+      project[Symbol.dispose]()
+      await server[Symbol.asyncDispose]()
+    })
+    const open = async ({ token }: Person): Promise<Page> => {
+      const page = await browser.newPage({ viewport: { width: 1000, height: 700 } })
+      watchFaults(page, fault => faults.push(fault))
+      page.setDefaultTimeout(10_000)
+      await page.goto(`${site.url}/#${token}`)
+      return page
+    }
+
+    /** KB of what Vite makes of code, minified and compressed, without the packages named. */
+    const sizeOf = async (code: string, external: (string | RegExp)[]): Promise<number> => {
+      project.write('src/size.js', code)
+      const { output } = (await build({
+        root: project.folder,
+        configFile: false,
+        logLevel: 'silent',
+        mode: 'production',
+        build: { write: false, rollupOptions: { input: join(project.folder, 'src/size.js'), external } },
+      })) as Rollup.RollupOutput
+      const scripts = output.flatMap(file => (file.type === 'chunk' ? file.code : []))
+      return gzipSync(scripts.join('')).length / 1000
+    }
+
+    test('three hooks are at most 8 KB compressed beside React and the client, and everything is at most 40 KB with it', async () => {
+      const hooks =
+        "import { useMessages, useSend, useTyping } from '@parley/react'\nglobalThis.kept = [useMessages, useSend, useTyping]"
+      const all =
+        "import * as all from '@parley/react'\nimport { createParley } from '@parley/client'\nglobalThis.kept = [{ ...all }, createParley]"
+
+      const sizes = { hooks: await sizeOf(hooks, [/^react/, '@parley/client']), all: await sizeOf(all, [/^react/]) }
+
+      process.stdout.write(`${JSON.stringify(sizes)} KB\n`)
+      expect(sizes.hooks).toBeLessThanOrEqual(8)
+      expect(sizes.all).toBeLessThanOrEqual(40)
+    })
+
+    test('it has 25 lines', () => {
+      expect(page.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
+    })
+
+    test('two people chat: a message appears at once, typing is seen, and what is unread is marked until it is opened', async () => {
+      const { people } = await server.chatWith(2)
+      const [ann, ben] = await Promise.all(people.map(open))
+      for (const page of [ann!, ben!]) await page.getByRole('navigation').getByRole('button').waitFor()
+
+      await ann!.getByRole('navigation').getByRole('button').click()
+      await ann!.getByRole('textbox').fill('Hello @B')
+      await ann!.getByRole('option', { name: 'Ben' }).waitFor()
+      await ann!.keyboard.press('Enter')
+      await ann!.keyboard.type('look')
+      await ann!.keyboard.press('Enter')
+
+      await ann!.getByRole('log').getByRole('article').getByText('look').waitFor()
+      await ben!.getByRole('navigation').getByRole('img', { name: 'unread' }).waitFor()
+      await ben!.getByRole('navigation').getByRole('button').click()
+      await ben!.getByRole('log').getByText('look').waitFor()
+      await ben!.getByRole('navigation').getByRole('img', { name: 'unread' }).waitFor({ state: 'detached' })
+      await ben!.getByRole('textbox').pressSequentially('Hi')
+      await ann!.getByText('Ben is typing…').waitFor()
+      expect(faults).toEqual([])
+    })
+  },
+)
