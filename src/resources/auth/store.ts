@@ -10,7 +10,8 @@ export async function findHostKeys(db: Db, url: string): Promise<JSONWebKeySet |
 
 /**
  * Takes the turn to ask the host where the last one was `periodSeconds` ago or, without any answer yet, a few seconds. By
- * PostgreSQL's clock, which all nodes have in common.
+ * PostgreSQL's clock, which all nodes have in common. A row that this statement does not see yet is one that another node has
+ * made since it began, to ask the host: that is pending too.
  */
 export async function takeHostKeysTurn(db: Db, url: string, periodSeconds: number): Promise<Turn> {
   const [row] = await db<(Pick<Turn, 'keys'> & { is_ours: boolean; is_pending: boolean })[]>`
@@ -23,7 +24,7 @@ export async function takeHostKeysTurn(db: Db, url: string, periodSeconds: numbe
     )
     select exists (select from turn) as is_ours, k.keys,
       coalesce(k.asked_at > now() - make_interval(secs => ${answerSeconds}::int)
-        and (k.answered_at is null or k.answered_at < k.asked_at), false) as is_pending
+        and (k.answered_at is null or k.answered_at < k.asked_at), true) as is_pending
     from (select) as one left join host_keys k on k.url = ${url}`
   const { is_ours, is_pending, keys } = row!
   return { state: is_ours ? 'ours' : is_pending ? 'pending' : 'settled', keys }
