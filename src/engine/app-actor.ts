@@ -2,7 +2,7 @@ import type { Span } from '../lib/tracer.ts'
 import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import type { IdempotencyKey } from '../api/idempotency-key.ts'
-import type { AppEvent } from './event.ts'
+import type { AppEvent, CommitListener } from './event.ts'
 import { Mailbox } from './commit/mailbox.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppState } from './state.ts'
@@ -169,16 +169,16 @@ export class AppActor {
   }
 
   /**
-   * Applies the events that other nodes have committed, and calls `publish` with them. A newer rev that this node knew
+   * Applies the events that other nodes have committed, and calls `publish` where there are any. A newer rev that this node knew
    * of is forgotten: after a failover, or in a database that was restored from a backup, it may not exist.
    */
-  catchUp(missed: Missed, publish: (state: AppState, events: readonly AppEvent[]) => void): void {
+  catchUp(missed: Missed, publish: CommitListener): void {
     // What was held is as it was at its commit; what was read is as it is now.
     const held = new Map(this.#held.map(event => [event.rev, event]))
     const events = missed.events.map(event => held.get(event.rev) ?? event)
-    applyMissed(this.state, { ...missed, events })
+    const commit = applyMissed(this.state, { ...missed, events })
     this.knownRev = this.state.app.head_rev
-    if (events.length > 0) publish(this.state, events)
+    if (events.length > 0) publish(commit, this.state)
   }
 
   /** Returns commands that were taken and not run to the front of the mailbox, beyond its limit if need be. */

@@ -5,12 +5,12 @@ import type { Command } from './command.ts'
 import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import { ReplyQueue } from './commit/reply-queue.ts'
 import { Committer, type CommitterParts } from './commit/committer.ts'
-import type { AppEvent, CommitListener } from './event.ts'
+import type { AppEvent, Commit, CommitListener } from './event.ts'
 import type { CreatedApp } from './global/command.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import { RemoteCommits } from './remote-commits.ts'
-import type { AppState } from './state.ts'
+import type { AppRow, AppState } from './state.ts'
 
 export interface AppsOptions
   extends
@@ -53,14 +53,14 @@ export class Apps {
     this.#actors = new Registry({
       ...options,
       loaded: ({ id, state }) => {
-        if (this.#actors.isPinned(id)) this.#publish(state, [])
+        if (this.#actors.isPinned(id)) this.#publish(unchanged(state.app), state)
       },
       pinned: app => this.#watcher?.onFollowed(app),
       unpinned: app => this.#watcher?.onUnfollowed(app),
     })
     this.#committer = new Committer({
       ...options,
-      published: (state, events) => this.#publish(state, events),
+      published: (commit, state) => this.#publish(commit, state),
       committed: events => this.#announce(events),
       isFollowed: app => this.#actors.isPinned(app),
       settle: actor => this.remoteCommits.settle(actor),
@@ -70,7 +70,7 @@ export class Apps {
     this.remoteCommits = new RemoteCommits({
       ...options,
       actors: this.#actors,
-      publish: (state, events) => this.#publish(state, events),
+      publish: (commit, state) => this.#publish(commit, state),
       discard: actor => this.#discard(actor),
       forget: actor => this.#forget(actor),
       wake: actor => this.#committer.wake(actor),
@@ -245,8 +245,9 @@ export class Apps {
     if (!this.#actors.drop(actor)) return
     const { state } = actor
     this.#replies.refuse(actor.drain(), NotFound())
-    state.app = { ...state.app, deleted_at: this.#options.now() }
-    this.#publish(state, [])
+    const before = state.app
+    state.app = { ...before, deleted_at: this.#options.now() }
+    this.#publish({ ...unchanged(state.app), before }, state)
   }
 
   #announce(events: readonly AppEvent[]): void {
@@ -255,10 +256,8 @@ export class Apps {
     for (const listener of this.#writtenListeners) this.#guard(app, () => listener(app, events))
   }
 
-  #publish(state: AppState, events: readonly AppEvent[]): void {
-    const { before, members } = state.takeChanges()
-    const commit = { state, before, events, members }
-    for (const listener of this.#listeners) this.#guard(state.app.id, () => listener(commit))
+  #publish(commit: Commit, state: AppState): void {
+    for (const listener of this.#listeners) this.#guard(commit.after.id, () => listener(commit, state))
   }
 
   /** A bug of one listener must keep neither the others nor the callers from a commit. */
@@ -269,4 +268,9 @@ export class Apps {
       this.#options.log.error({ app, error }, 'A listener failed on committed events')
     }
   }
+}
+
+/** A commit that has changed nothing, so that listeners look at the app again. */
+function unchanged(app: AppRow): Commit {
+  return { before: app, after: app, events: [], members: new Map() }
 }

@@ -1,6 +1,7 @@
 import { listEventsOf, type EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
-import { applyEvent, unknownEvent, type AppEvent, type EventType, type Loaded } from './event.ts'
+import { Draft } from './draft.ts'
+import { applyEvent, unknownEvent, type AppEvent, type Commit, type EventType, type Loaded } from './event.ts'
 import { recentLimit } from './recent.ts'
 import type { AppRow, AppState } from './state.ts'
 import { findApps } from './store.ts'
@@ -66,11 +67,13 @@ export async function readMissed(
   return found
 }
 
-/** Applies missed events to a state. The caller publishes them. */
-export function applyMissed(state: AppState, { events, row }: Missed): void {
-  for (const event of events) applyEvent(state, event)
+/** Applies events that other nodes have committed to a state, all or none. The caller publishes the commit. */
+export function applyMissed(state: AppState, { events, row }: Pick<Missed, 'events'> & Partial<Missed>): Commit {
+  const draft = new Draft(state)
+  for (const event of events) applyEvent(draft, event)
   // A body is read as it is now, not as it was at the event, so counters that events computed may differ from the row.
-  state.app = row
+  if (row !== undefined) draft.app = row
+  return draft.adopt(events)
 }
 
 /** Reads the next events of all apps, then the apps' rows. Returns the apps that must be loaded again. */

@@ -1,5 +1,8 @@
+import type { AppEvent, Commit, MemberChange } from './event.ts'
 import type { Item } from './recent.ts'
 import { hasJoined, type AppRow, type AppState, type MemberRow, type State } from './state.ts'
+
+const none: Commit['members'] = new Map()
 
 /**
  * The state of an app with changes that are not committed. The commands of a flush change the draft, so that each sees
@@ -64,8 +67,9 @@ export class Draft implements State {
     this.#items.push(base => base.dropItem(id))
   }
 
-  /** Applies the changes to the committed state. Called once, after the commit. */
-  adopt(): void {
+  /** Applies the changes, which these events have made, to the committed state. Called once, after the commit. */
+  adopt(events: readonly AppEvent[]): Commit {
+    const commit = { before: this.base.app, after: this.app, events, members: this.#memberChanges() }
     this.base.app = this.app
     for (const [user, row] of this.changed) {
       if (row === null) this.base.dropMember(user)
@@ -73,6 +77,16 @@ export class Draft implements State {
     }
     for (const row of this.#joined()) this.base.putMember(row)
     for (const change of this.#items) change(this.base)
+    return commit
+  }
+
+  #memberChanges(): Commit['members'] {
+    if (this.changed.size === 0) return none
+    const changes = new Map<number, MemberChange>()
+    for (const [user, row] of this.changed) {
+      changes.set(user, { before: this.base.member(user), after: row ?? undefined })
+    }
+    return changes
   }
 
   /** The members who have joined in this draft, in the order in which they joined. */

@@ -42,22 +42,25 @@ export interface AppEvent<Body = unknown> {
   body: Body | null
 }
 
-/**
- * A commit to an app, or several commits of other nodes that this node has read together. Immutable, but for `state`,
- * which later commits change.
- */
+/** A commit to an app, or several commits of other nodes that this node has read together. Immutable. */
 export interface Commit {
-  readonly state: AppState
-  /** The app's row before the commit; `state.app` is the row after it. */
+  /** The app's row before the commit and after it. */
   readonly before: AppRow
+  readonly after: AppRow
   /** In rev order. Empty where the app was loaded again, or is gone. */
   readonly events: readonly AppEvent[]
-  /** The users whose member rows the commit has written, with the row before. */
-  readonly members: ReadonlyMap<number, MemberRow | undefined>
+  /** The member rows that the commit has written, by user. */
+  readonly members: ReadonlyMap<number, MemberChange>
 }
 
-/** Called after each commit of any node, in rev order for each app. */
-export type CommitListener = (commit: Commit) => void
+/** The rows of a user in an app before and after a commit. */
+export interface MemberChange {
+  readonly before: MemberRow | undefined
+  readonly after: MemberRow | undefined
+}
+
+/** Called after each commit of any node, in rev order for each app. `state` is the app's, which later commits change. */
+export type CommitListener = (commit: Commit, state: AppState) => void
 
 /** The entity that an event is about. A user is one entity in each app; all other ids are unique over all apps. */
 export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>

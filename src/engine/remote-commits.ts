@@ -5,8 +5,8 @@ import { batchLoads } from '../postgres/batch-loads.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { isUnavailable } from '../postgres/unavailable.ts'
 import type { AppActor } from './app-actor.ts'
-import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
-import { applyEvent, type AppEvent } from './event.ts'
+import { applyMissed, readMissed, type EventTypes, type Missed } from './catch-up.ts'
+import type { AppEvent, CommitListener } from './event.ts'
 import type { Registry } from './registry.ts'
 import type { AppState } from './state.ts'
 import { listHeads } from './store.ts'
@@ -23,8 +23,7 @@ interface RemoteCommitsParts {
   events: EventTypes
   actors: Registry
   log: Log
-  /** Called with the state of an app that has new events. */
-  publish(state: AppState, events: readonly AppEvent[]): void
+  publish: CommitListener
   /** Called with an actor whose state is wrong. */
   discard(actor: AppActor): void
   /** Called with the actor of an app that is gone. */
@@ -74,12 +73,11 @@ export class RemoteCommits {
     const { actors, log, publish, discard } = this.#parts
     const events = actor.takeFollowing()
     try {
-      for (const event of events) applyEvent(actor.state, event)
+      if (events.length > 0) publish(applyMissed(actor.state, { events }), actor.state)
     } catch (error) {
       log.error({ app: actor.id, error }, 'An event of another node could not be applied; the app is loaded anew')
       return discard(actor)
     }
-    if (events.length > 0) publish(actor.state, events)
     if (actor.isBehind && actors.isPinned(actor.id)) this.catchUpSoon(actor.id)
   }
 

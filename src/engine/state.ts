@@ -1,4 +1,3 @@
-import type { Commit } from './event.ts'
 import { Recent, type Item } from './recent.ts'
 
 export type Access = 'none' | 'read' | 'write' | 'admin'
@@ -157,16 +156,11 @@ export function blankMember(app: number, user: number): MemberRow {
 export class AppState implements State {
   app: AppRow
   readonly recent: Recent
-  /** The app's row at the last `takeChanges`. */
-  #before: AppRow
-  /** The users whose rows have changed since the last `takeChanges`, with the row before. */
-  #changed = new Map<number, MemberRow | undefined>()
   readonly #members: Map<number, MemberRow>
   #memberCount = 0
 
   constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
     this.app = app
-    this.#before = app
     this.#members = new Map(Array.from(members, row => [row.user_id, row]))
     for (const row of this.#members.values()) if (row.access !== null) this.#memberCount++
     this.recent = recent
@@ -186,7 +180,6 @@ export class AppState implements State {
 
   putMember(row: MemberRow): void {
     const before = this.#members.get(row.user_id)
-    if (!this.#changed.has(row.user_id)) this.#changed.set(row.user_id, before)
     this.#count(row, 1)
     this.#count(before, -1)
     // A user who joins moves to the end, behind earlier members.
@@ -195,18 +188,8 @@ export class AppState implements State {
   }
 
   dropMember(user: number): void {
-    const before = this.#members.get(user)
-    if (!this.#changed.has(user)) this.#changed.set(user, before)
-    this.#count(before, -1)
+    this.#count(this.#members.get(user), -1)
     this.#members.delete(user)
-  }
-
-  /** The changes since the last call, for the next commit that listeners get. */
-  takeChanges(): Pick<Commit, 'before' | 'members'> {
-    const changes = { before: this.#before, members: this.#changed }
-    this.#before = this.app
-    this.#changed = new Map()
-    return changes
   }
 
   #count(row: MemberRow | undefined, change: number): void {

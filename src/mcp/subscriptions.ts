@@ -114,14 +114,14 @@ export class Subscriptions {
     return [...this.#streams.values()].flatMap(streams => [...streams])
   }
 
-  #note({ state, events }: Commit): void {
-    const streams = this.#watched.get(state.app.id)
+  #note({ after, events }: Commit): void {
+    const streams = this.#watched.get(after.id)
     if (streams === undefined || events.every(({ type }) => silent.has(type))) return
     for (const stream of streams) {
       const due = this.#due.get(stream)
-      if (due !== undefined) due.add(state.app.id)
+      if (due !== undefined) due.add(after.id)
       else {
-        this.#due.set(stream, new Set([state.app.id]))
+        this.#due.set(stream, new Set([after.id]))
         this.#options.clock.after(gatherMs, () => this.#tell(stream))
       }
     }

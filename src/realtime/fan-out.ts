@@ -66,13 +66,12 @@ export class FanOut {
     return this.#topics.size
   }
 
-  onCommit(commit: Commit): void {
-    const { state, events } = commit
-    const appTopic = this.#topics.get(state.app.id)
+  onCommit(commit: Commit, state: AppState): void {
+    const appTopic = this.#topics.get(commit.after.id)
     if (appTopic === undefined || !appTopic.isOpen) return
     // Rights first: a subscriber that has just lost them must not see the events.
-    this.#review(appTopic, commit)
-    appTopic.onCommit(events, state)
+    this.#review(appTopic, commit, state)
+    appTopic.onCommit(commit.events, state)
   }
 
   /**
@@ -251,9 +250,9 @@ export class FanOut {
     this.#end(subscription)
   }
 
-  #review(appTopic: AppTopic, commit: Commit): void {
-    const { state, before, events } = commit
-    const isForAll = events.length === 0 || !isSameGuard(before, state.app)
+  #review(appTopic: AppTopic, commit: Commit, state: AppState): void {
+    const { before, after, events } = commit
+    const isForAll = events.length === 0 || !isSameGuard(before, after)
     const users = isForAll ? null : usersWithOtherAccess(commit)
     if (users?.size === 0) return
     for (const subscription of appTopic.subscriptions) {
@@ -338,10 +337,10 @@ function accessGainedAfter({ app }: AppState, user: number, events: readonly App
 }
 
 /** The users whose access as members a commit has changed. */
-function usersWithOtherAccess({ state, members }: Commit): Set<number> {
+function usersWithOtherAccess({ members }: Commit): Set<number> {
   const users = new Set<number>()
-  for (const [user, before] of members) {
-    if ((before?.access ?? null) !== (state.member(user)?.access ?? null)) users.add(user)
+  for (const [user, { before, after }] of members) {
+    if ((before?.access ?? null) !== (after?.access ?? null)) users.add(user)
   }
   return users
 }

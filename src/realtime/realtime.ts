@@ -2,7 +2,8 @@ import type { TemplatedApp } from 'uWebSockets.js'
 import type { Apps } from '../engine/apps.ts'
 import type { EventTypes } from '../engine/catch-up.ts'
 import type { Moved } from '../engine/nodes/change-broadcast.ts'
-import type { AppEvent } from '../engine/event.ts'
+import type { AppEvent, Commit } from '../engine/event.ts'
+import type { AppState } from '../engine/state.ts'
 import type { GlobalCommands } from '../engine/global/global-commands.ts'
 import type { SharedLog } from '../log/shared-log.ts'
 import type { Credentials } from '../auth/credentials.ts'
@@ -20,6 +21,7 @@ import { Admission } from './sessions/admission.ts'
 import { UnloadedAppNotifier } from './unloaded-apps/notifier.ts'
 import type { AppPolicy } from './app-policy.ts'
 import { FanOut } from './fan-out.ts'
+import { creationOf, listingsOf } from './listings.ts'
 import { History } from './topics/history.ts'
 import { Hub } from './protocols/signalr/hub.ts'
 import { Online, type FindVisible } from './protocols/signalr/online.ts'
@@ -113,14 +115,13 @@ export class Realtime {
     this.#unloadedApps = new UnloadedAppNotifier({
       ...options,
       sessions: this.#sessions,
-      userTopic: this.#userTopic,
-      userStreams: this.#userStreams,
+      hasStream: event => this.#userStreams.hasSubscribers(event),
+      notify: (commit, state, shown) => this.#notify(commit, state, shown),
     })
-    apps.onCommit(commit => {
-      this.#fanOut.onCommit(commit)
-      const unsent = this.#unloadedApps.takeUnsent(commit.state.app.id, commit.events)
-      if (unsent.length > 0 || commit.events.length === 0) this.#userTopic.onCommit(commit)
-      this.#userStreams.onCommit(commit, unsent)
+    apps.onCommit((commit, state) => {
+      this.#fanOut.onCommit(commit, state)
+      const unsent = this.#unloadedApps.takeUnsent(commit.after.id, commit.events)
+      if (unsent.length > 0 || commit.events.length === 0) this.#notify(commit, state, unsent)
     })
     globalCommands.onFirstEvent(event => this.#onAppCreated(event))
     sharedLog.listen(event => this.#onSharedEvent(event))
@@ -219,8 +220,15 @@ export class Realtime {
     if (state === undefined || state.app.head_rev > rev)
       return this.#unloadedApps.onChange([{ app, rev: state?.app.head_rev ?? rev }])
     if (!this.#unloadedApps.takeFirst(event)) return
-    this.#userTopic.onAppCreated(state)
-    this.#userStreams.onCommit({ state, before: state.app, members: new Map() }, [event])
+    this.#notify(creationOf(state.app, [event]), state, [event])
+  }
+
+  /** Sends users what concerns them without a subscription: `shown` are the events among it. */
+  #notify(commit: Commit, state: AppState, shown: readonly AppEvent[]): void {
+    if (this.#sessions.users.size === 0) return
+    const listings = listingsOf(commit, state, { sessions: this.#sessions, policy: this.#options.policy })
+    this.#userTopic.onCommit(commit, state, listings)
+    this.#userStreams.onCommit(shown, state, listings)
   }
 
   /** Rights depend on data outside of apps, such as the members of directories. */

@@ -1,16 +1,17 @@
 import type { Commit } from '../engine/event.ts'
-import type { AppRow, AppState, MemberRow } from '../engine/state.ts'
+import type { AppState } from '../engine/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Yielder } from '../lib/yielder.ts'
 import type { AppPolicy } from './app-policy.ts'
+import { present, type Listings } from './listings.ts'
 import type { Frame } from './protocols/protocol.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { broadcast } from './broadcast.ts'
 
 export interface UserTopicParts {
   sessions: Sessions
-  policy: Pick<AppPolicy, 'isListed' | 'isUnread' | 'isRemovable'>
+  policy: Pick<AppPolicy, 'isListed' | 'isUnread'>
   /** How long changes of unread counts are gathered before they are sent. */
   unreadDelayMs: number
   /** They are sent at most once in this time. */
@@ -53,49 +54,19 @@ export class UserTopic {
     broadcast(this.#parts.sessions.of(user), frame, this.#parts.log)
   }
 
-  onCommit({ state, before, members }: Omit<Commit, 'events'>): void {
-    const { sessions } = this.#parts
+  /** `listings`: the users in whose lists the commit has put the app, or from which it has taken it. */
+  onCommit({ before, after, members }: Commit, state: AppState, listings: Listings): void {
+    const { sessions, policy } = this.#parts
     if (sessions.users.size === 0) return
-    const { app } = state
-    for (const [user, own] of members) if (sessions.users.has(user)) this.#compare(state, user, { app: before, own })
-    if (this.#mayMoveForAll(app, before)) {
-      for (const user of this.#present(state)) {
-        if (!members.has(user)) this.#compare(state, user, { app: before, own: state.member(user) })
-      }
+    for (const [user, isThere] of listings) {
+      this.send(user, { type: isThere ? 'app_added' : 'app_removed', app_id: after.id })
     }
-    if (app.last_id !== before.last_id || app.prior_id !== before.prior_id) this.#addUnreadChange(state, 'all')
-  }
-
-  /** Handles an app that was created on this node. */
-  onAppCreated(state: AppState): void {
-    for (const user of this.#present(state)) this.#compare(state, user, { app: state.app, own: undefined })
-  }
-
-  /** True where the app may have entered or left lists of users whose own relation to it has not changed. */
-  #mayMoveForAll(app: AppRow, before: AppRow): boolean {
-    if (app.trashed_at !== before.trashed_at || app.deleted_at !== before.deleted_at) return true
-    return app.last_id !== before.last_id && this.#parts.policy.isRemovable(app)
-  }
-
-  #compare(state: AppState, user: number, before: { app: AppRow; own: MemberRow | undefined }): void {
-    const { policy } = this.#parts
-    const { app } = state
-    const own = state.member(user)
-    const isThere = policy.isListed(app, own)
-    if (isThere !== policy.isListed(before.app, before.own)) {
-      if (isThere) this.send(user, { type: 'app_added', app_id: app.id })
-      else this.send(user, { type: 'app_removed', app_id: app.id })
-    } else if (isThere && own?.marked_id !== before.own?.marked_id) this.#addUnreadChange(state, new Set([user]))
-  }
-
-  /** The users with a session on this node and a relation to the app. */
-  *#present(state: AppState): Iterable<number> {
-    const { users } = this.#parts.sessions
-    if (users.size < state.memberCount) {
-      for (const user of users.keys()) if (state.member(user) !== undefined) yield user
-    } else {
-      for (const { user_id } of state.members()) if (users.has(user_id)) yield user_id
+    for (const [user, own] of members) {
+      const isMarked = own.before?.marked_id !== own.after?.marked_id
+      if (isMarked && sessions.users.has(user) && !listings.has(user) && policy.isListed(after, own.after))
+        this.#addUnreadChange(state, new Set([user]))
     }
+    if (after.last_id !== before.last_id || after.prior_id !== before.prior_id) this.#addUnreadChange(state, 'all')
   }
 
   /** Gathers changes for a moment: in a lively app every member would otherwise get two frames for each message. */
@@ -132,7 +103,7 @@ export class UserTopic {
     let yielder = new Yielder()
     let count = 0
     for (const { state, users } of changes) {
-      for (const user of users === 'all' ? this.#present(state) : users) {
+      for (const user of users === 'all' ? present(state, this.#parts.sessions) : users) {
         if (this.#isClosed) return
         this.#sendUnread(state, user)
         if (++count % usersPerTurn > 0) continue

@@ -15,7 +15,7 @@ withRedis('events reach a node whose clients follow the app without a question t
   await using there = await openClusterNode(database.url, redis.url)
   const heard: string[] = []
   await there.apps.pin(room)
-  there.apps.onCommit(({ state: { recent }, events }) => heard.push(...events.map(() => recent.items.at(-1)!.text!)))
+  there.apps.onCommit(({ events }, { recent }) => heard.push(...events.map(() => recent.items.at(-1)!.text!)))
   // Until it is known here that the other node follows the room.
   await eventually(async () => {
     await send(here.apps, room, { text: 'before' })

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withBodies } from '../../src/engine/catch-up.ts'
-import { applyEvent } from '../../src/engine/event.ts'
+import { applyMissed, withBodies } from '../../src/engine/catch-up.ts'
 import { Recent, recentLimit } from '../../src/engine/recent.ts'
 import { AppState } from '../../src/engine/state.ts'
 import { findApp, listMembers } from '../../src/engine/store.ts'
@@ -126,7 +125,7 @@ test('whatever hangs on content, events lead to what the database holds, and cou
       for (const one of steps) await act(place, one, server.admin)
 
       const missed = await listEvents(database.sql, id, state.app.head_rev, 1_000)
-      for (const event of await withBodies(database.sql, missed, eventTypes)) applyEvent(state, event)
+      applyMissed(state, { events: await withBodies(database.sql, missed, eventTypes) })
 
       expect(picture(state)).toEqual(picture(await load(database.sql, id)))
       const listed = await server.admin.get(`/api/apps/${place.app}/${items}?out=details`)

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withBodies } from '../../src/engine/catch-up.ts'
-import { applyEvent } from '../../src/engine/event.ts'
+import { applyMissed, withBodies } from '../../src/engine/catch-up.ts'
+import type { Commit } from '../../src/engine/event.ts'
 import { Recent, recentLimit } from '../../src/engine/recent.ts'
-import { AppState } from '../../src/engine/state.ts'
+import { AppState, type AppRow, type MemberRow } from '../../src/engine/state.ts'
 import { findApp, listMembers } from '../../src/engine/store.ts'
 import { eventTypes } from '../../src/resources/index.ts'
 import { message } from '../../src/resources/messages/kind.ts'
 import { listEvents } from '../../src/log/events.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
+import { openActors } from '../support/actors.ts'
 import type { Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -100,6 +101,20 @@ function picture(state: AppState) {
   return { app: state.app, members, others, items: state.recent.items, count: state.memberCount }
 }
 
+/** Each commit begins with what the one before it has left. */
+function expectJoined(first: AppRow, commits: readonly Commit[]): void {
+  let app = first
+  const rows = new Map<number, MemberRow | undefined>()
+  for (const { before, after, members } of commits) {
+    expect(before).toEqual(app)
+    app = after
+    for (const [user, row] of members) {
+      if (rows.has(user)) expect(row.before).toEqual(rows.get(user))
+      rows.set(user, row.after)
+    }
+  }
+}
+
 /** All that can be asked about the app, as everybody sees it. */
 function view(server: Server, { app, crowd }: Room): Promise<unknown[]> {
   const paths = ['', '/members', '/messages?order_by=id+desc&trashed=null', '/messages?skip=2&take=3']
@@ -117,6 +132,9 @@ test('whatever people do, a state moved over the events is the state that the da
   await using server = await startServer({ DATABASE_URL: database.url })
   await using other = await startServer({ DATABASE_URL: database.url })
   const { sql } = database
+  await using node = await openActors(database.url)
+  const commits: Commit[] = []
+  node.apps.onCommit(commit => commits.push(commit))
   const crowd = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim'].map(server.person))
 
   await fc.assert(
@@ -125,8 +143,12 @@ test('whatever people do, a state moved over the events is the state that the da
       const room: Room = { app: body.id, crowd, sent: [] }
       const id = Number(room.app)
       const states = [await load(sql, id)]
+      const first = states[0]!.app
+      const unpin = await node.apps.pin(id)
+      commits.length = 0
       for (const [i, one] of steps.entries()) {
         await act(room, one, server.admin)
+        if (i % 3 === 0) await node.apps.remoteCommits.poll()
         if (i === pause) states.push(await load(sql, id))
       }
 
@@ -134,9 +156,16 @@ test('whatever people do, a state moved over the events is the state that the da
       const fresh = await load(sql, id)
       for (const state of states) {
         const missed = await listEvents(sql, id, state.app.head_rev, 1_000)
-        for (const event of await withBodies(sql, missed, eventTypes)) applyEvent(state, event)
+        applyMissed(state, { events: await withBodies(sql, missed, eventTypes) })
         expect(picture(state)).toEqual(picture(fresh))
       }
+      // What listeners have kept of each commit still joins the one before.
+      await node.apps.remoteCommits.poll()
+      expectJoined(
+        first,
+        commits.filter(({ after }) => after.id === id),
+      )
+      unpin()
       // What the first node keeps in memory is what the second one reads, soon: it may have looked in on the way.
       const kept = await view(server, room)
       await eventually(async () => expect(await view(other, room)).toEqual(kept))

@@ -13,9 +13,7 @@ test('a node that heard nothing of the end of an app notices that its row is gon
   await using node = await openActors(database.url)
   const heard: [number, boolean][] = []
   await Promise.all([node.apps.pin(gone), node.apps.state(kept)])
-  node.apps.onCommit(({ state: { app }, events }) =>
-    heard.push([app.id, app.deleted_at !== null && events.length === 0]),
-  )
+  node.apps.onCommit(({ after, events }) => heard.push([after.id, after.deleted_at !== null && events.length === 0]))
   await database.sql`delete from apps where id = ${gone}`
 
   await node.apps.remoteCommits.poll()

@@ -171,7 +171,7 @@ function startTopic(count: number) {
   const { unreadDelayMs, unreadPeriodMs } = realtimeDefaults
   const log = createLog('error')
   const [codec, clientOrigin] = [findCodec('json', 'number')!, new ClientOrigin('', 0)]
-  const policy = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
+  const policy = { isListed: () => true, isUnread: () => true }
   const userTopic = new UserTopic({ sessions, policy, unreadDelayMs, unreadPeriodMs, clock, log })
   const users = Array.from({ length: count }, (_, i) => i + 1)
   const ears = users.map(user => {
@@ -184,8 +184,9 @@ function startTopic(count: number) {
   const members = users.map(user_id => ({ app_id: 1, user_id }) as MemberRow)
   const state = new AppState({ id: 1 } as AppRow, members, new Recent([], false))
   const write = (last_id: number) => {
-    state.app = { ...state.app, last_id }
-    userTopic.onCommit({ state, ...state.takeChanges() })
+    const before = state.app
+    state.app = { ...before, last_id }
+    userTopic.onCommit({ before, after: state.app, events: [], members: new Map() }, state, new Map())
   }
   return { clock, ears, users, write, unreadDelayMs, unreadPeriodMs }
 }

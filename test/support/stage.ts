@@ -133,7 +133,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
         userCache.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
     },
   })
-  apps.onCommit(commit => fanOut.onCommit(commit))
+  apps.onCommit((commit, state) => fanOut.onCommit(commit, state))
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
   const addApp = async () => {

@@ -2,14 +2,13 @@ import type { Apps } from '../../engine/apps.ts'
 import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
 import type { AppEvent, Commit } from '../../engine/event.ts'
 import { Recent } from '../../engine/recent.ts'
+import { Draft } from '../../engine/draft.ts'
 import { AppState, type AppRow, type MemberRow } from '../../engine/state.ts'
 import { findApps } from '../../engine/store.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEventsOf, type EventRow } from '../../log/events.ts'
 import { Watermark } from '../../log/watermark.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import type { SignalRUserStreams } from '../protocols/signalr/user-streams.ts'
-import type { UserTopic } from '../user-topic.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import * as store from './store.ts'
 
@@ -18,8 +17,10 @@ export interface UnloadedAppNotifierParts {
   apps: Pick<Apps, 'peek' | 'follows'>
   events: EventTypes
   sessions: Sessions
-  userTopic: UserTopic
-  userStreams: SignalRUserStreams
+  /** True where a session is subscribed to this type of event of all apps. */
+  hasStream(event: string): boolean
+  /** Sends users what a commit means to them. `state` has the relations of connected users; `shown` are events with bodies. */
+  notify(commit: Commit, state: AppState, shown: readonly AppEvent[]): void
   log: Log
 }
 
@@ -166,9 +167,9 @@ export class UnloadedAppNotifier {
   }
 
   async #notify(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
-    const { sql, events: kinds, userTopic, userStreams } = this.#parts
+    const { sql, events: kinds, hasStream, notify } = this.#parts
     const known = found.filter(({ type }) => kinds.has(type))
-    const wanted = known.filter(({ type }) => userStreams.hasSubscribers(type))
+    const wanted = known.filter(({ type }) => hasStream(type))
     // Before anything counts as sent: after a failure here, the next poll finds all of it again.
     const shown = await withBodies(sql, wanted, kinds)
     const start = this.#startOf(row.id)
@@ -176,25 +177,18 @@ export class UnloadedAppNotifier {
     this.#markSent(row.id, found.at(-1)!.rev)
     const rows = known.filter(isNew)
     if (rows.length === 0) return
-    const commit = toCommit(
-      row,
-      relations,
-      rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null })),
-    )
-    userTopic.onCommit(commit)
-    userStreams.onCommit(commit, shown.filter(isNew))
+    const state = new AppState(row, relations, new Recent([], false))
+    const written = rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null }))
+    notify(toCommit(state, written), state, shown.filter(isNew))
   }
 }
 
-/** The commit of events to an app, as far as the rows of some of its members show it. */
-function toCommit(row: AppRow, relations: MemberRow[], events: AppEvent[]): Commit {
-  const earlier = toState(row, relations)
+/** The commit of events that has led to a state, as far as they show what was before. */
+function toCommit(state: AppState, events: AppEvent[]): Commit {
+  const earlier = new Draft(state)
   for (const event of events.toReversed()) event.kind.revert?.(earlier, event)
-  const reverted = earlier.takeChanges().members.keys()
-  const members = new Map(Array.from(reverted, user => [user, earlier.member(user)]))
-  return { state: toState(row, relations), before: earlier.app, events, members }
-}
-
-function toState(row: AppRow, relations: MemberRow[]): AppState {
-  return new AppState(row, relations, new Recent([], false))
+  const members = Array.from(earlier.changed, ([user, row]) => {
+    return [user, { before: row ?? undefined, after: state.member(user) }] as const
+  })
+  return { before: earlier.app, after: state.app, events, members: new Map(members) }
 }

@@ -55,8 +55,7 @@ export function conclude(
     if (isGapped(decision)) {
       if (isFollowed(actor.id)) actor.hold(events)
     } else {
-      draft.adopt()
-      published(actor.state, events)
+      published(draft.adopt(events), actor.state)
     }
     committed(events)
   }

@@ -4,8 +4,7 @@ import type { Db, Sql } from '../../../postgres/sql.ts'
 import type { AppActor, PendingCommand } from '../../app-actor.ts'
 import { readMissed, type EventTypes } from '../../catch-up.ts'
 import { IdSequence } from '../../command.ts'
-import type { AppEvent } from '../../event.ts'
-import type { AppState } from '../../state.ts'
+import type { AppEvent, CommitListener } from '../../event.ts'
 import type { Locked } from '../connection.ts'
 import type { CommandResult, DecidedEntry, FlushContext, FlushEntry, SameCommitProjection } from './decide.ts'
 
@@ -16,8 +15,7 @@ export interface FlushParts {
   userCache: UserCache
   events: EventTypes
   projections: SameCommitProjection[]
-  /** Called when the state of an app has the events of a commit. */
-  published: (state: AppState, events: readonly AppEvent[]) => void
+  published: CommitListener
   /** Called after a commit of this node with the new events of an app, for other nodes. */
   committed: (events: AppEvent[]) => void
   /** True where listeners need all events of an app. */

@@ -1,4 +1,4 @@
-import type { AppEvent, Commit } from '../../../engine/event.ts'
+import type { AppEvent } from '../../../engine/event.ts'
 import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { pause, type Clock } from '../../../lib/clock.ts'
@@ -6,6 +6,7 @@ import type { Log } from '../../../lib/log.ts'
 import type { History } from '../../topics/history.ts'
 import type { Frame } from '../protocol.ts'
 import type { AppPolicy } from '../../app-policy.ts'
+import type { Listings } from '../../listings.ts'
 import type { Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import { broadcast } from '../../broadcast.ts'
@@ -111,31 +112,30 @@ export class SignalRUserStreams {
     this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 
-  /** Sends the events of a commit that were not sent before. */
-  onCommit(commit: Omit<Commit, 'events'>, events: readonly AppEvent[]): void {
+  /** Sends the events of a commit that were not sent before. `listings`: those of the commit. */
+  onCommit(events: readonly AppEvent[], state: AppState, listings: Listings): void {
     if (this.#subscribers.size === 0) return
     for (const event of events) {
       const concern = userEvents[event.type]
       if (concern === undefined) continue
       // Where several events of a commit give a user the app, the first one is sent.
       if (concern.recipients === 'newcomer' && events.find(other => isSameChange(other, event)) !== event) continue
-      const users = this.#recipientsOf(commit, event, concern)
-      if (users.length > 0) this.#sendEvent(commit.state, event, concern.name, users)
+      const users = this.#recipientsOf(event, concern, { state, listings })
+      if (users.length > 0) this.#sendEvent(state, event, concern.name, users)
     }
   }
 
   /** The subscribed users that the event concerns. */
   #recipientsOf(
-    { state, before, members }: Omit<Commit, 'events'>,
     { actor_id, entity_id }: AppEvent,
     { recipients, name }: UserEvent,
+    { state, listings }: { state: AppState; listings: Listings },
   ): number[] {
     const wanted = this.#subscribers.get(name)
     if (wanted === undefined) return []
     if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
     const isListed = (user: number) => this.#parts.policy.isListed(state.app, state.member(user))
-    const own = () => (members.has(entity_id) ? members.get(entity_id) : state.member(entity_id))
-    if (recipients === 'newcomer' && this.#parts.policy.isListed(before, own())) return []
+    if (recipients === 'newcomer' && !listings.get(entity_id)) return []
     if (recipients !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
