@@ -15,7 +15,7 @@ interface Values {
   boolean: boolean
   bytea: Buffer
 }
-type ColumnType = keyof Values
+export type ColumnType = keyof Values
 type Columns = Record<string, ColumnType>
 
 /** The rows of columns that are never null. */

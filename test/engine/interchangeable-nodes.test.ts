@@ -56,7 +56,7 @@ async function run({ apps }: Actors, { app, users }: Room, step: Step, sent: num
   const by: Principal = user === undefined ? system : { kind: 'user', user, credential: '' }
   const other = users[step.at % people]!
   const id = sent[step.at % Math.max(sent.length, 1)] ?? 0
-  const change = { id, metadata: { at: step.at }, parts: null }
+  const change = { id, fields: { metadata: { at: step.at } }, parts: null }
   const all: Record<Step['what'], () => Promise<unknown>> = {
     send: async () => sent.push((await send(apps, app, { by, text: `message ${sent.length}` })).id),
     mark: () => apps.run(markRead, app, by, null),

@@ -117,7 +117,7 @@ test('nodes that read before they decide wait for each other, and both come to t
     begun.resolve()
     await gate.promise
   }
-  const content = { text: parseText('slow'), metadata: null, tags: [], parts: null, context: [] }
+  const content = { text: parseText('slow'), fields: { metadata: null, tags: [] }, parts: null, context: [] }
 
   const first = one.apps.run(
     { ...messageCommands.create, load } as typeof messageCommands.create,

@@ -27,6 +27,6 @@ interface Sending {
 
 /** Sends a message to a room through one node's actors. */
 export function send(apps: Apps, room: number, { by = system, text = 'hello', idempotencyKey }: Sending = {}) {
-  const content = { text: parseText(text), metadata: null, tags: [], parts: null, context: [] }
+  const content = { text: parseText(text), fields: { metadata: null, tags: [] }, parts: null, context: [] }
   return apps.run(messageCommands.create, room, by, content, idempotencyKey)
 }

@@ -9,6 +9,7 @@ import {
   VisibleInput,
   WebAddressInput,
 } from '../../api/shape.ts'
+import { fieldInputs } from '../../resources/apps/content-fields.ts'
 import { kinds } from '../../resources/apps/kinds.ts'
 import { Provider } from '../../resources/agents/schema.ts'
 import { toEmoji } from '../../resources/reactions/emoji.ts'
@@ -123,7 +124,7 @@ const content = {
   app: Ref,
   text: z.string().max(65_536).nullish(),
   mentions: Refs,
-  ...properties,
+  ...fieldInputs,
   options: z.array(VisibleInput(256)).max(50).nullish(),
   embed: Embed.nullish(),
   meeting: Meeting.nullish(),

@@ -5,7 +5,7 @@ import { Int, Metadata, MetadataInput, NameInput, pagedList, TagsInput, Timestam
 import { Listing, QueryFlag } from '../../api/page.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob } from '../blobs/schema.ts'
-import { ContentSummary } from './content-summary.ts'
+import { ContentSummary } from './content-fields.ts'
 import { UserSummary } from '../users/schema.ts'
 import { guids, kinds, toKind, type Kind } from './kinds.ts'
 

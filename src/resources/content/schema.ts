@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Listing, QueryFlag } from '../../api/page.ts'
+import type { ContentFields } from '../apps/content-fields.ts'
 
 export const ContentQuery = z.object({ trashed: QueryFlag.optional() })
 
@@ -12,7 +13,7 @@ export const ContentListing = Listing.extend({
 export type ContentListing = z.output<typeof ContentListing>
 
 /** A row of `messages`, `posts` or `comments`. */
-export interface ContentRow {
+export interface ContentRow extends ContentFields {
   id: number
   app_id: number
   /** The parent of a comment; null for an item made directly in the app. */
@@ -22,8 +23,6 @@ export interface ContentRow {
   /** Null where they can be derived from the text; see text/render.ts. */
   html: string | null
   plain: string | null
-  metadata: Record<string, unknown> | null
-  tags: string[]
   embed_id: number | null
   meeting_id: number | null
   attachment_count: number

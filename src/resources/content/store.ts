@@ -1,6 +1,7 @@
 import { batch, batchOfIds } from '../../postgres/batch.ts'
 import { inOrder, orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
+import { fieldColumns, fieldNames } from '../apps/content-fields.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isWithin } from './lists/positions/place.ts'
@@ -25,8 +26,7 @@ const columns = {
   text: 'text',
   html: 'text',
   plain: 'text',
-  metadata: 'jsonb',
-  tags: 'text[]',
+  ...fieldColumns,
   embed_id: 'bigint',
   meeting_id: 'bigint',
   attachment_count: 'int',
@@ -37,21 +37,19 @@ const columns = {
   updated_by: 'bigint',
   trashed_at: 'timestamptz',
 } as const
-/** Columns with one value for nearly all new items of a flush, which are text only. */
-const uniform = [
-  'parent_type',
-  'parent_id',
-  'metadata',
-  'tags',
+/** What an edit may change beside the text, and what has one value for nearly all new items of a flush. */
+const details = [
+  ...fieldNames,
   'embed_id',
   'meeting_id',
   'attachment_count',
   'option_count',
-  'created_at',
   'updated_at',
   'updated_by',
   'trashed_at',
 ] as const
+
+const changes = ['text', 'html', 'plain', ...details].map(column => `${column} = r.${column}`).join(', ')
 
 /** A change of the counts of one item. */
 export interface CountChange {
@@ -96,7 +94,7 @@ export function contentStore(table: ContentTable) {
     insert: batch<ContentRow>({
       name: `insert_${table}`,
       columns,
-      uniform,
+      uniform: ['parent_type', 'parent_id', 'created_at', ...details],
       assigns: { id: 'number', created_at: 'time' },
       sql: (rows, columns) => `insert into ${table} (${columns}) select ${columns} from ${rows} r`,
     }),
@@ -105,12 +103,7 @@ export function contentStore(table: ContentTable) {
       name: `update_${table}`,
       columns,
       key: row => row.id,
-      sql: rows => `
-        update ${table} t set text = r.text, html = r.html, plain = r.plain, metadata = r.metadata, tags = r.tags,
-          embed_id = r.embed_id, meeting_id = r.meeting_id, attachment_count = r.attachment_count,
-          option_count = r.option_count, updated_at = r.updated_at, updated_by = r.updated_by,
-          trashed_at = r.trashed_at
-        from ${rows} r where t.id = r.id`,
+      sql: rows => `update ${table} t set ${changes} from ${rows} r where t.id = r.id`,
     }),
     remove: batchOfIds(`remove_${table}`, rows => `delete from ${table} t using ${rows} r where t.id = r.id`),
     /** Changes counts; rows of one flush are summed, because a statement updates a row only once. */

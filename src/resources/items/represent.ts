@@ -2,8 +2,9 @@ import type { PresentationContext } from '../../engine/event.ts'
 import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { AppState } from '../../engine/state.ts'
-import { Extended, Fixed, verbatim } from '../../api/json.ts'
+import { Extended, Fixed } from '../../api/json.ts'
 import { toFirstItems } from '../../api/page.ts'
+import { redactFields } from '../apps/content-fields.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
@@ -11,7 +12,7 @@ import { toParentRef } from '../content/parent.ts'
 import type { About, Mine } from './load.ts'
 import { isNone, isOn, mapParts, ownOf, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from '../content/schema.ts'
-import { htmlOf, plainOf } from '../content/text/render.ts'
+import { showRow } from './row.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
@@ -23,21 +24,6 @@ function fixRow(row: ContentRow): Fixed {
   let fixed = fixedRows.get(row)
   if (fixed === undefined) fixedRows.set(row, (fixed = new Fixed(showRow(row))))
   return fixed
-}
-
-/** The members of an item that is shown once, to its author. */
-export function showRow(row: ContentRow) {
-  return {
-    id: row.id,
-    text: row.text,
-    html: htmlOf(row),
-    plain: plainOf(row),
-    metadata: verbatim(row.metadata),
-    tags: row.tags,
-    is_trashed: row.trashed_at !== null,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }
 }
 
 /** The summary of an item in lists; `more` comes in front of it. */
@@ -133,8 +119,7 @@ function presentParts(item: ContentItem, parts: Parts, context: PresentationCont
 
 /** A whole item without its texts, which receivers of webhooks fetch with a token of their user. */
 export function redactContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
-  const presented = presentContent(entity, withoutWords(item), context)
-  return { ...presented, metadata: verbatim(redactMetadata(item.metadata)) }
+  return presentContent(entity, { ...withoutWords(item), ...redactFields(item) }, context)
 }
 
 /** The item without any text written by users, for webhooks. */
@@ -147,16 +132,6 @@ export function withoutWords(item: ContentItem): ContentItem {
     return part.withoutWords === undefined ? value : part.withoutWords(value)
   })
   return { ...bare, parts: told as Parts }
-}
-
-/** Without a page's instructions for an agent, and the arguments of a tool call: both are text. */
-function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'] {
-  if (metadata === null || (metadata.instructions === undefined && metadata.tool_approval === undefined))
-    return metadata
-  const { instructions: _, tool_approval: approval, ...rest } = metadata
-  if (typeof approval !== 'object' || approval === null) return rest
-  const { arguments: __, ...asked } = approval as Record<string, unknown>
-  return { ...rest, tool_approval: asked }
 }
 
 /** The members of an item beside its row and its parts, equal for all readers. */

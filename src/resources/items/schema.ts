@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { IdInput, Int, MetadataInput, TagsInput } from '../../api/shape.ts'
+import { IdInput, Int } from '../../api/shape.ts'
 import { AppSummary, EventApp, EventParent } from '../apps/schema.ts'
-import { ContentSummary } from '../apps/content-summary.ts'
+import { ContentSummary, fieldInputs } from '../apps/content-fields.ts'
 import { UserSummary } from '../users/schema.ts'
 import { mapParts, partList, type itemParts } from './parts.ts'
 
@@ -36,8 +36,7 @@ const text = z
 /** The input of a new message, post or comment. */
 export const NewContent = z.object({
   text: text.nullish(),
-  metadata: MetadataInput.nullish(),
-  tags: TagsInput.nullish(),
+  ...fieldInputs,
   ...inputs('fields'),
   context: z
     .array(IdInput)

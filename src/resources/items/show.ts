@@ -10,7 +10,8 @@ import type { ContentPage } from '../content/lists/list.ts'
 import type { PartReader } from '../content/parts/part.ts'
 import { loadAbout, loadMine, loadParts, noMine } from './load.ts'
 import { hasParts, mapParts, namesOf, type ContentItem } from './parts.ts'
-import { isSubscribedTo, showContent, showContentSummary, showRow, subscriptionOf, type Reading } from './represent.ts'
+import { isSubscribedTo, showContent, showContentSummary, subscriptionOf, type Reading } from './represent.ts'
+import { showRow } from './row.ts'
 
 interface Reader extends PartReader {
   representation?: Representation

@@ -4,7 +4,7 @@ import { QueryFlag } from '../../api/page.ts'
 import { AppRefs } from '../apps/schema.ts'
 import { ContentListing } from '../content/schema.ts'
 import { Content } from '../items/schema.ts'
-import { ContentSummary } from '../apps/content-summary.ts'
+import { ContentSummary } from '../apps/content-fields.ts'
 
 export const Post = Content.extend({ comments: z.object({ count: Int }) }).meta({ id: 'Post' })
 export const PostSummary = ContentSummary.meta({ id: 'PostSummary' })

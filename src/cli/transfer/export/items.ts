@@ -1,3 +1,4 @@
+import { toFields } from '../../../resources/apps/content-fields.ts'
 import { kinds } from '../../../resources/content/kinds.ts'
 import type { ContentRow } from '../../../resources/content/schema.ts'
 import { listMentions } from '../../../resources/content/text/render.ts'
@@ -86,12 +87,12 @@ async function toContentLines({ db, scope, users, blobs }: Source, rows: Content
     ...(blobs.has(image_id) && { image: String(image_id) }),
     checked_at: undefined,
   })
-  const toMembers = ({ id, text, metadata, tags, ...row }: ContentRow) => {
+  const toMembers = ({ id, text, ...row }: ContentRow) => {
     const { created_at, updated_at, trashed_at, parent_id, updated_by } = row
     const embed = row.embed_id === null ? undefined : embeds.get(row.embed_id)
     const meeting = row.meeting_id === null ? undefined : meetings.get(row.meeting_id)
     return {
-      ...{ id, parent: parent_id && String(parent_id), text, metadata, tags },
+      ...{ id, parent: parent_id && String(parent_id), text, ...toFields(row) },
       // Without it, an import would take all that the text names.
       ...(text?.includes('](') && { mentions: named(mentioned.get(id)!) }),
       options: byItem.get(id)?.map(option => option.text),

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../postgres/sql.ts'
+import { toFields } from '../../../resources/apps/content-fields.ts'
 import { kinds } from '../../../resources/content/kinds.ts'
 import { writeTerms } from '../../../resources/content/terms.ts'
 import type { LineOf } from '../format.ts'
@@ -97,8 +98,6 @@ function placeItem({ refs, numbers, places, touch }: Adding, line: ItemLine) {
     updated_at: line.updated_at ?? null,
     updated_by: refs.idOf('user', line.updated_by, number),
     trashed_at: line.trashed_at ?? null,
-    metadata: line.metadata ?? null,
-    tags: line.tags ?? [],
   }
   places.add({ ...place, type: line.type })
   refs.add(line.type, line.id, id)
@@ -111,6 +110,7 @@ type Place = ReturnType<typeof placeItem>
 function toRow({ texts }: Adding, line: ContentLine, place: Place) {
   return {
     ...place,
+    ...toFields(line),
     ...texts.render(line),
     embed_id: null as number | null,
     meeting_id: null as number | null,
@@ -140,7 +140,8 @@ function addFile(
   }))
   const { rev, blob_id } = versions.at(-1)!
   const counts = { version_count: versions.length, comment_count: 0, made_count: 0, star_count: 0 }
-  rows.files!.push({ ...place, ...counts, rev, name: line.name, size: sizes.get(blob_id) ?? 0 })
+  const given = { name: line.name, metadata: line.metadata ?? null, tags: line.tags ?? [] }
+  rows.files!.push({ ...place, ...counts, ...given, rev, size: sizes.get(blob_id) ?? 0 })
   rows.file_versions!.push(...versions)
 }
 

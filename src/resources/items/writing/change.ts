@@ -20,11 +20,10 @@ export function changeItem(
   const { text, html, plain } = change.text === undefined ? item : settleText(change.text, work)
   const updated: ContentItem = {
     ...item,
+    ...change.fields,
     text,
     html,
     plain,
-    metadata: change.metadata === undefined ? item.metadata : change.metadata,
-    tags: change.tags ?? item.tags,
     updated_at: work.now,
     updated_by: work.by.user,
   }

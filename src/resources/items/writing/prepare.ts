@@ -1,3 +1,4 @@
+import { changedFields, toFields, type ContentFields } from '../../apps/content-fields.ts'
 import { prepareBlobs } from '../../blobs/find.ts'
 import type { PartAuthor } from '../../content/parts/part.ts'
 import type { ContentRow } from '../../content/schema.ts'
@@ -9,8 +10,7 @@ import { namesParts, prepareParts, type WantedParts } from '../parts.ts'
 /** Content with parsed text and resolved parts. */
 export interface PreparedContent {
   text: ParsedText
-  metadata: Record<string, unknown> | null
-  tags: string[]
+  fields: ContentFields
   /** Null without parts, so that nothing needs to be done about them. */
   parts: WantedParts | null
   /** Blobs that agents read with it. */
@@ -21,8 +21,7 @@ export interface PreparedContent {
 export interface ContentChange {
   id: number
   text?: ParsedText
-  metadata?: Record<string, unknown> | null
-  tags?: string[]
+  fields: Partial<ContentFields>
   /** Null: no part changes. */
   parts: WantedParts | null
 }
@@ -57,12 +56,12 @@ async function prepareWhole(
 const noContext: readonly number[] = []
 
 function toContent(
-  { metadata, tags }: NewContent,
+  body: NewContent,
   text: ParsedText,
   parts: WantedParts | null,
   context: readonly number[],
 ): PreparedContent {
-  return { text, metadata: metadata ?? null, tags: tags ?? [], parts, context }
+  return { text, fields: toFields(body), parts, context }
 }
 
 /**
@@ -74,11 +73,8 @@ export async function prepareChange(
   body: ContentUpdate,
   author: PartAuthor,
 ): Promise<ContentChange> {
-  const { text, metadata, tags } = body
-  const change: ContentChange = { id, parts: null }
-  if (text !== undefined) change.text = await prepareText(text, app_id, author)
-  if (metadata !== undefined) change.metadata = metadata
-  if (tags !== undefined) change.tags = tags ?? []
+  const change: ContentChange = { id, fields: changedFields(body), parts: null }
+  if (body.text !== undefined) change.text = await prepareText(body.text, app_id, author)
   change.parts = await prepareParts(body, author)
   return change
 }
