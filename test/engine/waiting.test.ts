@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CommitConnection, OutcomeUnknown } from '../../src/engine/commit/connection.ts'
 import { markRead, markUnread } from '../../src/resources/apps/own/mark.ts'
+import { toFields } from '../../src/resources/apps/content-fields.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { WriteStatement, batch } from '../../src/postgres/batch.ts'
@@ -117,7 +118,7 @@ test('nodes that read before they decide wait for each other, and both come to t
     begun.resolve()
     await gate.promise
   }
-  const content = { text: parseText('slow'), fields: { metadata: null, tags: [] }, parts: null, context: [] }
+  const content = { text: parseText('slow'), fields: toFields({}), parts: null, context: [] }
 
   const first = one.apps.run(
     { ...messageCommands.create, load } as typeof messageCommands.create,

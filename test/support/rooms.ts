@@ -1,6 +1,7 @@
 import type { IdempotencyKey } from '../../src/api/idempotency-key.ts'
 import type { Apps } from '../../src/engine/apps.ts'
 import { systemUser, type Principal } from '../../src/auth/principal.ts'
+import { toFields } from '../../src/resources/apps/content-fields.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
@@ -27,6 +28,6 @@ interface Sending {
 
 /** Sends a message to a room through one node's actors. */
 export function send(apps: Apps, room: number, { by = system, text = 'hello', idempotencyKey }: Sending = {}) {
-  const content = { text: parseText(text), fields: { metadata: null, tags: [] }, parts: null, context: [] }
+  const content = { text: parseText(text), fields: toFields({}), parts: null, context: [] }
   return apps.run(messageCommands.create, room, by, content, idempotencyKey)
 }

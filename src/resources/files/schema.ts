@@ -85,15 +85,17 @@ export type AttachedTo = 'message' | 'post' | 'comment'
 export type FileBlob = Omit<BlobRow, 'created_at'>
 
 /** A row of `files`, with the blob of its current version. */
-export interface FileRow extends Omit<
+export interface FileRow extends Pick<
   ContentRow,
-  | 'parent_type'
-  | 'text'
-  | 'html'
-  | 'plain'
-  | `${'embed' | 'meeting'}_id`
-  | `${'attachment' | 'option' | 'reaction'}_count`
+  | 'id'
+  | 'app_id'
+  | 'parent_id'
+  | `${'comment' | 'made' | 'star'}_count`
+  | `${'created' | 'updated'}_${'at' | 'by'}`
+  | 'trashed_at'
 > {
+  metadata: Record<string, unknown> | null
+  tags: string[]
   /** The type of item that it is attached to; null for a file of a files app. */
   parent_type: AttachedTo | null
   rev: number
