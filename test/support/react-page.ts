@@ -20,7 +20,11 @@ const show = element => root.render(<StrictMode><ParleyProvider parley={parley}>
 `
 
 /** A page made of the sources of the components and of the code given, on the loopback interface. */
-export async function serveReactPage(server: string, code: string): Promise<AsyncDisposable & { url: string }> {
+export async function serveReactPage(
+  server: string,
+  code: string,
+  mode: 'development' | 'production' = 'development',
+): Promise<AsyncDisposable & { url: string }> {
   const { outputFiles } = await build({
     stdin: { contents: head + code, loader: 'tsx', resolveDir: root },
     outfile: '/page.js',
@@ -28,7 +32,7 @@ export async function serveReactPage(server: string, code: string): Promise<Asyn
     bundle: true,
     format: 'esm',
     jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"development"', SERVER: JSON.stringify(server) },
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode), SERVER: JSON.stringify(server) },
     alias: {
       '@parley/client': join(root, 'src/client/index.ts'),
       '@parley/react': join(root, 'src/react/index.ts'),

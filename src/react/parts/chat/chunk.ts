@@ -1,5 +1,5 @@
 import type { Message } from '@parley/client'
-import { toDay } from '../base/time.tsx'
+import { toDay as dayOf } from '../base/time.tsx'
 
 /** Rows that are laid out together. */
 export interface Chunk {
@@ -21,7 +21,7 @@ export function toChunks(rows: readonly Message[], before: readonly Chunk[]): re
   const chunks: { key: string; day: string | undefined; rows: Message[] }[] = []
   let day: string | undefined
   for (const row of rows) {
-    const rowDay = toDay(row.created_at)
+    const rowDay = toDay(row)
     const last = chunks.at(-1)
     if (last === undefined || rowDay !== day || hash(row.key) % rowsOfChunk === 0)
       chunks.push({ key: row.key, day: rowDay === day ? undefined : rowDay, rows: [row] })
@@ -44,6 +44,15 @@ function hash(key: string): number {
   return sum ^ (sum >>> 7)
 }
 
+const days = new WeakMap<Message, string>()
+
+/** The day of a message: found once, as lists are cut anew with each change. */
+function toDay(message: Message): string {
+  let day = days.get(message)
+  if (day === undefined) days.set(message, (day = dayOf(message.created_at)))
+  return day
+}
+
 /** How long messages of one author belong together. */
 const togetherMs = 5 * 60_000
 
@@ -52,7 +61,7 @@ export function isFirst(message: Message, before: Message | undefined): boolean 
   return (
     before === undefined ||
     before.created_by?.id !== message.created_by?.id ||
-    toDay(before.created_at) !== toDay(message.created_at) ||
+    toDay(before) !== toDay(message) ||
     Date.parse(message.created_at) - Date.parse(before.created_at) > togetherMs
   )
 }

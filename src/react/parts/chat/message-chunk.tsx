@@ -1,10 +1,11 @@
-import { Fragment, memo, type ComponentType } from 'react'
+import { Fragment, memo, useRef, type ComponentType } from 'react'
 import type { Message } from '@parley/client'
 import { DaySeparator } from '../base/time.tsx'
 import { useTexts } from '../base/texts.tsx'
 import type { ItemActions } from '../item/item-body.tsx'
 import { isFirst, type Chunk } from './chunk.ts'
 import type { MessageRowProps } from './message-row.tsx'
+import { usePlace, type Nearness } from './nearness.ts'
 
 export interface MessageChunkProps {
   chunk: Chunk
@@ -15,13 +16,43 @@ export interface MessageChunkProps {
   actions: ItemActions
   me: number | undefined
   Row: ComponentType<MessageRowProps>
+  nearness: Nearness
+  /** True for the chunks at the end: their rows are there from the first frame on. */
+  startsNear: boolean
+  /** True for the last one, which always has its rows. */
+  isLast: boolean
 }
 
-/** Rows that browsers need not lay out while they are out of sight. */
-export const MessageChunk = memo(function MessageChunk({ chunk, before, unread, actions, me, Row }: MessageChunkProps) {
+/** The height of a row that was never laid out, in pixels. */
+const rowPx = 56
+
+/**
+ * Some rows. Far from what is seen it is a block of their height with their words in it, so that it costs next to nothing,
+ * and they are found by a search in the page and read out all the same.
+ */
+export const MessageChunk = memo(function MessageChunk({ nearness, startsNear, isLast, ...rows }: MessageChunkProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const { isNear, height } = usePlace(nearness, box, startsNear)
+  const { chunk } = rows
+  if (isNear || isLast)
+    return (
+      <div ref={box}>
+        <Rows {...rows} />
+      </div>
+    )
+  return (
+    <div ref={box} className="pl-far" style={{ blockSize: height ?? chunk.rows.length * rowPx }}>
+      {chunk.rows.map(({ created_by, plain }) => `${created_by?.name ?? ''}: ${plain ?? ''}\n`).join('')}
+    </div>
+  )
+})
+
+type RowsProps = Omit<MessageChunkProps, 'nearness' | 'startsNear' | 'isLast'>
+
+function Rows({ chunk, before, unread, actions, me, Row }: RowsProps) {
   const texts = useTexts()
   return (
-    <div className="pl-chunk" style={{ containIntrinsicBlockSize: `auto ${chunk.rows.length * 56}px` }}>
+    <>
       {chunk.day !== undefined && <DaySeparator day={chunk.day} />}
       {chunk.rows.map((message, index) => (
         <Fragment key={message.key}>
@@ -38,6 +69,6 @@ export const MessageChunk = memo(function MessageChunk({ chunk, before, unread, 
           />
         </Fragment>
       ))}
-    </div>
+    </>
   )
-})
+}

@@ -8,6 +8,7 @@ import { AgentDrafts } from './agent-drafts.tsx'
 import { toChunks, type Chunk } from './chunk.ts'
 import { MessageChunk } from './message-chunk.tsx'
 import { MessageRow, type MessageRowProps } from './message-row.tsx'
+import { Nearness } from './nearness.ts'
 import { useNear, useScroll } from './scroll.ts'
 import { TypingLine } from './typing-line.tsx'
 import { useReading } from './unread.ts'
@@ -22,6 +23,9 @@ export interface MessagesProps {
   label?: string
 }
 
+/** The chunks that fill a screen. */
+const chunksAtFirst = 3
+
 /** The messages of a chat: the newest ones first, older ones as they are scrolled to. */
 export function Messages({ app, Row = MessageRow, empty, label }: MessagesProps) {
   const texts = useTexts()
@@ -29,6 +33,7 @@ export function Messages({ app, Row = MessageRow, empty, label }: MessagesProps)
   const list = useMessages(app)
   const box = useRef<HTMLDivElement>(null)
   const top = useRef<HTMLDivElement>(null)
+  const [nearness] = useState(() => new Nearness(box))
   const { isAtEnd, toEnd } = useScroll(box)
   useNear(box, top, list.hasMore && !list.isLoadingMore, () => void list.loadMore())
   const unread = useReading(app, list.isPrevious ? [] : list.data, isAtEnd, me)
@@ -41,6 +46,8 @@ export function Messages({ app, Row = MessageRow, empty, label }: MessagesProps)
         ref={box}
         className="pl-scroll"
         role="log"
+        // Rows that are scrolled to are no news.
+        aria-live={isAtEnd ? 'polite' : 'off'}
         aria-label={label ?? texts.messages}
         aria-busy={app !== undefined && (list.isPrevious || list.status === 'loading')}
         tabIndex={0}
@@ -60,10 +67,13 @@ export function Messages({ app, Row = MessageRow, empty, label }: MessagesProps)
               key={chunk.key}
               chunk={chunk}
               before={chunks[index - 1]?.rows.at(-1)}
-              unread={chunk.rows.some(({ key }) => key === unread) ? unread : undefined}
+              unread={unread !== undefined && chunk.rows.some(({ key }) => key === unread) ? unread : undefined}
               actions={list.actions!}
               me={me}
               Row={Row}
+              nearness={nearness}
+              startsNear={index >= chunks.length - chunksAtFirst}
+              isLast={index === chunks.length - 1}
             />
           ))}
           <AgentDrafts app={app} />
