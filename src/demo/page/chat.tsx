@@ -1,11 +1,9 @@
 import { useState } from 'react'
-import { Composer, ConversationList, Messages, Presence, useApp } from '@parley/react'
-
-const isWide = matchMedia('(width >= 36rem)').matches
+import { Composer, ConversationList, Messages, Presence, useApp, type AppRef } from '@parley/react'
 
 /** The conversations of a person, and one that is open. */
 export function Chat() {
-  const [chat, open] = useState<number | string | undefined>(isWide ? 'demo-chat' : undefined)
+  const [chat, open] = useState<AppRef>(matchMedia('(width >= 36rem)').matches ? 'demo-chat' : undefined)
   const { data } = useApp(chat)
   return (
     <div className="pl-layout" data-open={chat !== undefined}>
