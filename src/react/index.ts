@@ -1,26 +1,10 @@
-export { ParleyProvider, useParley } from './hooks/context.tsx'
-export { useApp, useApps } from './hooks/apps.ts'
-export { useConnection } from './hooks/connection.ts'
-export {
-  useComments,
-  useFiles,
-  useMessages,
-  usePosts,
-  useSend,
-  type AppRef,
-  type LiveItems,
-  type Parent,
-  type Send,
-} from './hooks/items.ts'
-export { useSelected, type Live, type Select } from './hooks/live.ts'
-export { useMembers, usePresence, useTyping } from './hooks/people.ts'
-export { useNotifications, useUnread } from './hooks/personal.ts'
-export { useAgentWork } from './hooks/work.ts'
+export * from './hooks/index.ts'
 
 export { Avatar } from './parts/base/avatar.tsx'
 export { useMe } from './parts/base/me.ts'
 export { ListState, LoadMore, StaleNote } from './parts/base/state.tsx'
 export { english, TextsProvider, useLocale, useTexts, type Texts } from './parts/base/texts.tsx'
+export { EmojiButton, type EmojiButtonProps } from './parts/base/emoji-button.tsx'
 export { DaySeparator, ShortTime, Time } from './parts/base/time.tsx'
 export { AgentDrafts } from './parts/chat/agent-drafts.tsx'
 export { Conversation, ConversationList, type ConversationListProps } from './parts/chat/conversation-list.tsx'
@@ -43,4 +27,5 @@ export { Poll } from './parts/item/poll.tsx'
 export { ReactButton, Reactions } from './parts/item/reactions.tsx'
 export { ItemText } from './parts/item/text.tsx'
 export { NotificationBell, type NotificationBellProps } from './parts/notification-bell.tsx'
+export { Hit, Search, type SearchProps } from './parts/search.tsx'
 export { Presence, type PresenceProps } from './parts/presence.tsx'

@@ -19,6 +19,31 @@ show(<div style={{ display: 'flex', flexDirection: 'column', flex: 1, minWidth: 
 </div>)
 `
 
+/** A search that opens with a key, and says what was chosen. */
+const search = `
+function Page() {
+  const [isOpen, open] = useState(false)
+  const [chosen, choose] = useState('')
+  useEffect(() => {
+    const onKey = event => {
+      if (event.key !== 'k' || !event.ctrlKey || event.defaultPrevented) return
+      event.preventDefault()
+      open(true)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <main>
+      <textarea aria-label="Notes" />
+      <output>{chosen}</output>
+      {isOpen && <parts.Search onClose={() => open(false)} onOpen={({ type, snippet }) => choose(type + ': ' + snippet.text)} />}
+    </main>
+  )
+}
+show(<Page />)
+`
+
 /** Mounts and unmounts hooks of one app, and goes when it is told to. */
 const mounts = `
 function One() {
@@ -113,7 +138,6 @@ describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
       },
       { timeoutMs: 15_000, everyMs: 200 },
     )
-    expect(await log.getByRole('article').count()).toBe(120)
     await log.getByText('message 60', { exact: true }).evaluate(row => row.scrollIntoView({ block: 'center' }))
     const place = () =>
       log.getByText('message 60', { exact: true }).evaluate(row => Math.round(row.getBoundingClientRect().top))
@@ -125,5 +149,94 @@ describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
     expect(Math.abs((await place()) - before)).toBeLessThanOrEqual(2)
     await page.getByRole('button', { name: 'Jump to newest' }).click()
     await page.getByRole('button', { name: 'Jump to newest' }).waitFor({ state: 'detached' })
+  })
+
+  test('keys make Markdown, which undo takes back', async () => {
+    const { app, people } = await server.chatWith(1)
+    const page = await open(chat, people[0], app)
+    const field = page.getByRole('textbox')
+    const after = async (keys: string) => {
+      await field.press(keys)
+      return await field.inputValue()
+    }
+    await field.pressSequentially('gate')
+
+    await field.press('ControlOrMeta+a')
+    expect(await after('ControlOrMeta+b')).toBe('**gate**')
+    expect(await after('ControlOrMeta+i')).toBe('**_gate_**')
+    expect(await after('ControlOrMeta+i')).toBe('**gate**')
+    expect(await after('ControlOrMeta+z')).toBe('**_gate_**')
+    expect(await after('ControlOrMeta+z')).toBe('**gate**')
+    expect(await after('ControlOrMeta+z')).toBe('gate')
+    await field.press('ControlOrMeta+a')
+    await field.press('ControlOrMeta+k')
+    // The address is selected, to be typed over.
+    await field.pressSequentially('https://gate.example')
+    expect(await field.inputValue()).toBe('[gate](https://gate.example)')
+    await field.press('End')
+    await page.getByRole('button', { name: 'Emoji' }).press('Enter')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await field.press('Enter')
+
+    const link = page.getByRole('article').getByRole('link', { name: 'gate' })
+    expect(await link.getAttribute('href')).toBe('https://gate.example')
+    await page.getByRole('article').getByText('😀').waitFor()
+  })
+
+  test('a poll is made and voted in with the keyboard alone', async () => {
+    const { app, people } = await server.chatWith(2)
+    const [ann, ben] = people
+    const [page, other] = [await open(chat, ann, app), await open(chat, ben, app)]
+
+    await page.getByRole('button', { name: 'Make a poll' }).press('Enter')
+    await page.keyboard.type('Tea')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Coffee')
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Ask a question' }).fill('What shall we drink?')
+    await page.keyboard.press('Enter')
+
+    const option = (page: Page) => page.getByRole('article').getByRole('button', { name: /^Coffee/ })
+    await option(other).press('Enter')
+    await option(page).getByText('1 vote', { exact: true }).waitFor()
+    expect(await option(other).getAttribute('aria-pressed')).toBe('true')
+    expect(await page.getByRole('list', { name: 'Poll' }).getByRole('button').count()).toBe(2)
+    expect(await page.getByRole('group', { name: 'Poll' }).count()).toBe(0)
+  })
+
+  test('search asks when typing pauses, marks what it found, and is closed and opened with keys', async () => {
+    const { app, people } = await server.chatWith(2)
+    const [ann, ben] = people
+    for (const text of ['The <b>garden</b> gate', 'Gardens are green', 'Nothing'])
+      await ben.post(`/api/apps/${app}/messages`, { text: text.replace('<', '\\<') })
+    const page = await open(search, ann, app)
+    const asked: string[] = []
+    page.on('request', request => {
+      const url = new URL(request.url())
+      if (url.pathname === '/api/search') asked.push(url.searchParams.get('q')!)
+    })
+    await page.getByRole('textbox', { name: 'Notes' }).press('Control+k')
+    const field = page.getByRole('combobox', { name: 'Search' })
+
+    await field.pressSequentially('garden')
+
+    const options = page.getByRole('option')
+    await page.getByText('2 results').waitFor()
+    expect(asked.at(-1)).toBe('garden')
+    expect(asked.length).toBeLessThan(6)
+    expect((await options.locator('mark').allTextContents()).toSorted()).toEqual(['Gardens', 'garden'])
+    expect(await options.locator('b').count()).toBe(0)
+    await field.press('ArrowDown')
+    const second = await options.nth(1).locator('.pl-preview').textContent()
+    await field.press('Enter')
+    expect(await page.getByRole('status').textContent()).toBe(`message: ${second}`)
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Notes')
+
+    await page.keyboard.press('Control+k')
+    await field.pressSequentially('zebra')
+    await page.getByText('Nothing was found.').waitFor()
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'detached' })
   })
 })

@@ -1,14 +1,18 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { gzipSync } from 'node:zlib'
 import { build, type Rollup } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, inBrowser, launchBrowser, watchFaults } from '../support/browser.ts'
+import { resolveForReactNative } from '../support/metro.ts'
 import { ViteProject } from '../support/packages.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 import { serveFolder } from '../support/static-files.ts'
 
+const run = promisify(execFile)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/react.md'), 'utf8')
 const page = /^```tsx src\/App\.tsx\n([\s\S]*?)^```/m.exec(guide)![1]!
 
@@ -68,6 +72,28 @@ describe.skipIf(!hasBrowser)(
       process.stdout.write(`${JSON.stringify(sizes)} KB\n`)
       expect(sizes.hooks).toBeLessThanOrEqual(8)
       expect(sizes.all).toBeLessThanOrEqual(40)
+    })
+
+    test('programs without a page import every entry, and React Native finds the hooks', async () => {
+      const program = [
+        "import * as all from '@parley/react'",
+        "import * as waiting from '@parley/react/suspense'",
+        'console.log(typeof all.useMessages, typeof all.Messages, typeof waiting.useMessages)',
+      ]
+      project.write('src/imports.mjs', program.join('\n'))
+      const main = join(project.folder, 'src/imports.mjs')
+      const imported = (...options: string[]) => run(process.execPath, [...options, main], { cwd: project.folder })
+
+      expect((await imported()).stdout).toBe('function function function\n')
+      expect((await imported('--conditions=react-native')).stdout).toBe('function undefined function\n')
+      const found = ['@parley/react', '@parley/react/suspense', '@parley/client'].map(name =>
+        resolveForReactNative(main, name).slice(project.folder.length),
+      )
+      expect(found).toEqual([
+        '/node_modules/@parley/react/dist/hooks/index.js',
+        '/node_modules/@parley/react/dist/suspense.js',
+        '/node_modules/@parley/client/dist/index.js',
+      ])
     })
 
     test('it has 25 lines', () => {

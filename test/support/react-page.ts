@@ -1,7 +1,7 @@
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -19,34 +19,50 @@ const root = createRoot(document.getElementById('root'))
 const show = element => root.render(<StrictMode><ParleyProvider parley={parley}>{element}</ParleyProvider></StrictMode>)
 `
 
-/** A page made of the sources of the components and of the code given, on the loopback interface. */
-export async function serveReactPage(
-  server: string,
+type Mode = 'development' | 'production'
+
+/** The files that are made of code and the sources of the components, by their paths. */
+export async function bundleReact(
   code: string,
-  mode: 'development' | 'production' = 'development',
-): Promise<AsyncDisposable & { url: string }> {
+  { mode = 'development', ...options }: BuildOptions & { mode?: Mode } = {},
+): Promise<Map<string, string>> {
   const { outputFiles } = await build({
-    stdin: { contents: head + code, loader: 'tsx', resolveDir: root },
+    stdin: { contents: code, loader: 'tsx', resolveDir: root },
     outfile: '/page.js',
-    write: false,
     bundle: true,
     format: 'esm',
     jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': JSON.stringify(mode), SERVER: JSON.stringify(server) },
     alias: {
       '@parley/client': join(root, 'src/client/index.ts'),
       '@parley/react': join(root, 'src/react/index.ts'),
+      '@parley/react/suspense': join(root, 'src/react/suspense.ts'),
       '@parley/react/styles.css': join(root, 'src/react/styles/index.css'),
     },
     logLevel: 'silent',
+    ...options,
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode), ...options.define },
+    write: false,
   })
-  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]))
+  return new Map(outputFiles.map(({ path, text }) => [path, text]))
+}
+
+/** A page made of the sources of the components and of the code given, on the loopback interface. */
+export async function serveReactPage(server: string, code: string, mode?: Mode): Promise<Site> {
+  return serveFiles(
+    await bundleReact(head + code, { ...(mode && { mode }), define: { SERVER: JSON.stringify(server) } }),
+  )
+}
+
+export type Site = AsyncDisposable & { url: string }
+
+/** Files by their paths, and a page that loads `/page.js`, with `html` in it. */
+export async function serveFiles(files: ReadonlyMap<string, string>, html = ''): Promise<Site> {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Page</title>
     <link rel="icon" href="data:,"><link rel="stylesheet" href="/page.css"><style>#root{display:flex;height:100vh}</style>
-    <body><div id="root"></div><script type="module" src="/page.js"></script>`
+    <body><div id="root">${html}</div><script type="module" src="/page.js"></script>`
   const web: HttpServer = createServer(({ url = '/' }, response) => {
     const type = url.endsWith('.js') ? 'text/javascript' : url.endsWith('.css') ? 'text/css' : 'text/html'
-    response.writeHead(200, { 'content-type': type }).end(texts.get(url) ?? page)
+    response.writeHead(200, { 'content-type': type }).end(files.get(url) ?? page)
   })
   await new Promise<void>(resolve => web.listen(0, '127.0.0.1', resolve))
   return {

@@ -18,14 +18,16 @@ export function useApps<Value>(select?: Select<readonly ListedApp[], Value>) {
 /** One app: what it is called, what the user may do in it, and its collections for code outside of components. */
 export function useApp(app: AppRef): Live<ListedApp | undefined> & { readonly app: App | undefined } {
   const parley = useParley()
-  const live = useLive(app === undefined ? undefined : detailsOf(parley, String(app)), noApp)
+  const live = useLive(app === undefined ? undefined : detailsOf(parley, app), noApp)
   return { ...live, app: app === undefined ? undefined : parley.app(app) }
 }
 
 /** What changes an app itself; other events are about what is in it. */
 const aboutApp = /^(app_(?!marked)|owner_|member_)/
 
-function detailsOf(parley: Parley, ref: string): Readable<Snapshot<ListedApp | undefined>> {
+/** What is known of one app. */
+export function detailsOf(parley: Parley, app: string | number): Readable<Snapshot<ListedApp | undefined>> {
+  const ref = String(app)
   return storeOf(parley, `app ${ref}`, () =>
     createStore<ListedApp | undefined>(undefined, set => {
       const read = async () => {

@@ -36,6 +36,19 @@ export function nothing<Data>(data: Data): Snapshot<Data> {
   }
 }
 
+let isAwaited = false
+
+/** Within it, hooks begin with what is known, on servers and in browsers: it was waited for. */
+export function whileAwaited<Value>(use: () => Value): Value {
+  const before = isAwaited
+  isAwaited = true
+  try {
+    return use()
+  } finally {
+    isAwaited = before
+  }
+}
+
 /** The present snapshot of a collection, or a selected part of it; `empty` where there is no collection. */
 export function useSelected<Data, Value>(
   collection: Readable<Snapshot<Data>> | undefined,
@@ -44,6 +57,7 @@ export function useSelected<Data, Value>(
   isEqual: (a: Value, b: Value) => boolean = Object.is,
 ): Value {
   const shown = useRef<{ value: Value } | undefined>(undefined)
+  const beginsKnown = isAwaited
   const subscribe = useCallback((listener: () => void) => collection?.subscribe(listener) ?? (() => {}), [collection])
   const [get, getOnServer] = useMemo(() => {
     let last: { from: Snapshot<Data>; value: Value } | undefined
@@ -55,8 +69,9 @@ export function useSelected<Data, Value>(
       last = { from, value: before !== undefined && isEqual(before.value, value) ? before.value : value }
       return last.value
     }
-    return [() => toValue(collection?.get() ?? empty), () => toValue(empty)]
-  }, [collection, empty, select, isEqual])
+    const get = () => toValue(collection?.get() ?? empty)
+    return [get, beginsKnown ? get : () => toValue(empty)]
+  }, [collection, empty, select, isEqual, beginsKnown])
   const value = useSyncExternalStore(subscribe, get, getOnServer)
   useEffect(() => {
     shown.current = { value }

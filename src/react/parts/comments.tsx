@@ -43,6 +43,7 @@ export function Comments({ app, parent, Row = CommentRow }: CommentsProps) {
         app={app}
         onSend={send}
         label={texts.writeComment}
+        hasPolls={false}
         draft={parent === undefined ? `comments ${app}` : `comments ${parent.type} ${parent.id}`}
       />
     </section>

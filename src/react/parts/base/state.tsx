@@ -2,13 +2,19 @@ import type { ReactNode } from 'react'
 import type { Live } from '../../hooks/live.ts'
 import { useTexts } from './texts.tsx'
 
-/** A button that loads older ones, while there are some. */
-export function LoadMore({ of }: { of: Pick<Live<unknown>, 'hasMore' | 'isLoadingMore' | 'loadMore'> }) {
+/** A button that loads further ones, while there are some. */
+export function LoadMore({
+  of,
+  label,
+}: {
+  of: Pick<Live<unknown>, 'hasMore' | 'isLoadingMore' | 'loadMore'>
+  label?: string
+}) {
   const texts = useTexts()
   if (!of.hasMore) return null
   return (
     <button type="button" className="pl-load" disabled={of.isLoadingMore} onClick={() => void of.loadMore()}>
-      {texts.loadOlder}
+      {label ?? texts.loadOlder}
     </button>
   )
 }

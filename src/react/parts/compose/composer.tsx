@@ -1,14 +1,15 @@
 import { useId, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from 'react'
 import type { ContentDraft, Member } from '@parley/client'
-import { useParley } from '../../hooks/context.tsx'
 import { useSend, type AppRef } from '../../hooks/items.ts'
 import { useMembers, useTyping } from '../../hooks/people.ts'
-import { storeOf } from '../../hooks/store.ts'
-import { Icon } from '../base/icon.tsx'
 import { useTexts } from '../base/texts.tsx'
-import { toNaming, toOffered, withMentions } from './mentions.ts'
+import { ComposerTools } from './composer-tools.tsx'
+import { toContent, useDraft } from './draft.ts'
+import { takeMarkdownKey } from './markdown-keys.ts'
+import { toNaming, toOffered } from './mentions.ts'
 import { MentionList } from './mention-list.tsx'
-import { useFileChooser } from './file-chooser.tsx'
+import { PollFields } from './poll-fields.tsx'
+import { typeOver } from './typed.ts'
 import { UploadList } from './upload-list.tsx'
 import { useUploads } from './uploads.ts'
 
@@ -22,32 +23,23 @@ export interface ComposerProps {
   button?: string
   /** Names what is kept of an unfinished text; default: one for each app. */
   draft?: string
+  /** Whether polls can be made; default: true. */
+  hasPolls?: boolean
 }
 
-/** Where something is written: Enter sends, Shift+Enter begins a line, @ mentions, files are chosen, pasted or dropped. */
-export function Composer({ app, onSend, label, button, draft = `app ${app}` }: ComposerProps) {
+/**
+ * Where something is written: Enter sends, Shift+Enter begins a line, @ mentions, Ctrl or Cmd with B, I, E and K is
+ * Markdown, files are chosen, pasted or dropped.
+ */
+export function Composer(props: ComposerProps) {
+  const { draft = `app ${props.app}` } = props
   // One for each draft, so that nothing goes to the wrong place.
-  return <Field key={draft} {...{ app, onSend, label, button, draft }} />
+  return <Field key={draft} {...props} draft={draft} />
 }
 
-interface Kept {
-  text: string
-  chosen: readonly Member[]
-}
-
-interface FieldProps {
-  app: AppRef
-  onSend: ComposerProps['onSend']
-  label: string | undefined
-  button: string | undefined
-  draft: string
-}
-
-function Field({ app, onSend, label, button, draft }: FieldProps) {
+function Field({ app, onSend, label, button, draft: name, hasPolls = true }: ComposerProps & { draft: string }) {
   const texts = useTexts()
-  const parley = useParley()
-  const kept = storeOf<Kept>(parley, `draft ${draft}`, () => ({ text: '', chosen: [] }))
-  const [{ text, chosen }, set] = useState<Kept>({ text: kept.text, chosen: kept.chosen })
+  const [draft, change, clear] = useDraft(name)
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   const [isDismissed, dismiss] = useState(false)
@@ -55,42 +47,35 @@ function Field({ app, onSend, label, button, draft }: FieldProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   const listId = useId()
   const uploads = useUploads()
-  const chooser = useFileChooser(uploads)
   const members = useMembers(app)
   const { type } = useTyping(app)
   const { send: sendMessage } = useSend(app)
+  const { text, chosen, options } = draft
   const naming = isDismissed ? undefined : toNaming(text, caret)
   const offered = toOffered(members.data, naming)
   const blobs = uploads.list.flatMap(({ blob }) => blob ?? [])
-  const isReady = app !== undefined && !uploads.isBusy && (text.trim() !== '' || blobs.length > 0)
+  const content = app === undefined || uploads.isBusy ? undefined : toContent(draft, blobs)
 
-  const change = (next: Kept) => {
-    Object.assign(kept, next)
-    set(next)
-  }
   const send = () => {
-    if (!isReady) return
-    const written = { text: withMentions(text.trim(), chosen), ...(blobs.length > 0 && { blobs }) }
-    if (onSend === undefined) void sendMessage(written)
-    else onSend(written)
-    change({ text: '', chosen: [] })
+    if (content === undefined) return
+    if (onSend === undefined) void sendMessage(content)
+    else onSend(content)
+    clear()
     uploads.clear()
     field.current?.focus()
   }
   const choose = (member: Member) => {
-    const { current: area } = field
-    if (area === null) return
-    // In the field itself, at once: a caret that is set after the next render would go back behind what was typed meanwhile.
-    area.setRangeText(`@${member.name} `, naming!.start, caret, 'end')
-    area.focus()
-    setCaret(area.selectionStart)
-    change({ text: area.value, chosen: [...chosen, member] })
+    typeOver(field.current!, naming!.start, caret, `@${member.name} `)
+    change({ chosen: [...chosen, member] })
     dismiss(true)
-    setActive(0)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
+  const insert = (text: string) => {
+    const { current: area } = field
+    if (area !== null) typeOver(area, area.selectionStart, area.selectionEnd, text)
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const { key, shiftKey, nativeEvent } = event
-    if (nativeEvent.isComposing) return
+    if (nativeEvent.isComposing || takeMarkdownKey(event)) return
     if (offered.length > 0) {
       if (key === 'ArrowDown' || key === 'ArrowUp') {
         event.preventDefault()
@@ -131,29 +116,34 @@ function Field({ app, onSend, label, button, draft }: FieldProps) {
       }}
     >
       <UploadList uploads={uploads} />
+      {options !== undefined && (
+        <PollFields
+          options={options}
+          onChange={options => change({ options })}
+          onClose={() => {
+            change({ options: undefined })
+            field.current?.focus()
+          }}
+        />
+      )}
       <div className="pl-field">
-        <button
-          type="button"
-          className="pl-icon-button"
-          aria-label={texts.attach}
-          title={texts.attach}
-          onClick={chooser.open}
-        >
-          <Icon name="attach" />
-        </button>
-        {chooser.input}
+        <ComposerTools
+          uploads={uploads}
+          onEmoji={insert}
+          onPoll={hasPolls && options === undefined ? () => change({ options: ['', ''] }) : undefined}
+        />
         <textarea
           ref={field}
           rows={1}
           value={text}
-          placeholder={label ?? texts.write}
-          aria-label={label ?? texts.write}
+          placeholder={options === undefined ? (label ?? texts.write) : texts.question}
+          aria-label={options === undefined ? (label ?? texts.write) : texts.question}
           aria-autocomplete="list"
           aria-haspopup="listbox"
           aria-controls={listId}
           aria-activedescendant={offered.length > 0 ? `${listId}-${offered[active]?.id}` : undefined}
           onChange={event => {
-            change({ text: event.target.value, chosen })
+            change({ text: event.target.value })
             setCaret(event.target.selectionStart)
             setActive(0)
             dismiss(false)
@@ -163,7 +153,7 @@ function Field({ app, onSend, label, button, draft }: FieldProps) {
           onKeyDown={onKeyDown}
           onPaste={event => take(event, event.clipboardData.files)}
         />
-        <button type="submit" className="pl-primary" disabled={!isReady}>
+        <button type="submit" className="pl-primary" disabled={content === undefined}>
           {button ?? texts.send}
         </button>
         <MentionList id={listId} offered={offered} active={active} onChoose={choose} />

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useTexts } from '../base/texts.tsx'
+import { takeMarkdownKey } from '../compose/markdown-keys.ts'
 
 export interface EditTextProps {
   text: string
@@ -28,6 +29,7 @@ export function EditText({ text, onSave, onCancel }: EditTextProps) {
         onChange={event => type(event.target.value)}
         onKeyDown={event => {
           event.stopPropagation()
+          if (takeMarkdownKey(event)) return
           if (event.key === 'Escape') onCancel()
           else if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
             event.preventDefault()

@@ -1,6 +1,5 @@
-import { useId, useRef, useState, type KeyboardEvent } from 'react'
 import type { Content } from '@parley/client'
-import { Icon } from '../base/icon.tsx'
+import { EmojiButton } from '../base/emoji-button.tsx'
 import { useTexts } from '../base/texts.tsx'
 
 const offered = ['👍', '❤️', '😂', '🎉', '😮', '🙏']
@@ -41,58 +40,8 @@ export function Reactions({ reactions, me, onReact }: ReactionsProps) {
   )
 }
 
-/** A button that offers a few emoji. */
+/** A button that offers a few emoji to react with. */
 export function ReactButton({ onReact }: { onReact: (content: string) => void }) {
   const texts = useTexts()
-  const [isOpen, open] = useState(false)
-  const id = useId()
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    open(false)
-    button.current?.focus()
-  }
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (event.key !== 'Escape' || !isOpen) return
-    event.stopPropagation()
-    close()
-  }
-  return (
-    <span
-      className="pl-react"
-      onKeyDown={onKeyDown}
-      onBlur={event => {
-        if (!event.currentTarget.contains(event.relatedTarget)) open(false)
-      }}
-    >
-      <button
-        ref={button}
-        type="button"
-        className="pl-icon-button"
-        aria-label={texts.react}
-        title={texts.react}
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? id : undefined}
-        onClick={() => open(!isOpen)}
-      >
-        <Icon name="smile" />
-      </button>
-      {isOpen && (
-        <span className="pl-emoji" id={id} role="group" aria-label={texts.react}>
-          {offered.map(emoji => (
-            <button
-              key={emoji}
-              type="button"
-              aria-label={texts.reactWith(emoji)}
-              onClick={() => {
-                onReact(emoji)
-                close()
-              }}
-            >
-              {emoji}
-            </button>
-          ))}
-        </span>
-      )}
-    </span>
-  )
+  return <EmojiButton label={texts.react} emoji={offered} toLabel={texts.reactWith} onChoose={onReact} />
 }
