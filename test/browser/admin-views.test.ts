@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { AdminPage, goTo, overflowOf, signIn } from '../support/admin-page.ts'
+import { findFaults } from '../support/axe.ts'
 import { hasBrowser, inBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
@@ -28,7 +29,7 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
 
   // In a window of 1190 pixels, tables have the least room in which they are tables.
   test.for([375, 1190, 1280])(
-    'show what users wrote as text, and are no wider than a window of %i pixels',
+    'show what users wrote as text, with nothing cut or broken in a window of %i pixels',
     { timeout: 120_000 },
     async width => {
       const page = await admin.enter('', width)
@@ -41,6 +42,28 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
         expect([view, await page.evaluate(`(${findCut})()`)]).toEqual([view, []])
         expect([view, await page.evaluate(`(${findPlainLinks})()`)]).toEqual([view, []])
         expect([view, await page.evaluate(`(${findBroken})()`)]).toEqual([view, []])
+      }
+    },
+  )
+
+  test(
+    'and the sign-in and dialogs are no wider than a window of 320, 375 or 1280 pixels, and axe finds no fault, light and dark',
+    { timeout: 120_000 },
+    async () => {
+      const page = await admin.visit('', 1280)
+      await page.getByLabel('API key').waitFor()
+      expect(await findFaults(page, 0)).toEqual([])
+      await signIn(page, admin.server.key)
+
+      for (const [turn, view] of views.entries()) {
+        await goTo(page, view)
+        expect([view, await findFaults(page, turn)]).toEqual([view, []])
+        const create = page.getByRole('main').getByRole('button', { name: /^Create/ }).first()
+        if (!(await create.isVisible())) continue
+        await create.click()
+        await page.getByRole('dialog').waitFor()
+        expect([view, 'dialog', await findFaults(page, turn)]).toEqual([view, 'dialog', []])
+        await page.keyboard.press('Escape')
       }
     },
   )

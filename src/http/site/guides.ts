@@ -30,7 +30,7 @@ export interface Section extends Link {
  * table of contents.
  */
 export class Guides {
-  readonly #markdown = new Markdown()
+  readonly #markdown = new Markdown({ html: true })
   /** Name of the page → its path on the disk. */
   readonly #pages: ReadonlyMap<string, string>
   readonly #files: ReadonlySet<string>

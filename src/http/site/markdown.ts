@@ -29,14 +29,15 @@ export interface Rendered {
 /** Turns the target of a link into an address, or null where there is nothing to link to. */
 type ToAddress = (target: string) => string | null
 
-/** Renders our own Markdown, HTML in it included: never what users wrote. Headings get the ids that GitHub gives them. */
+/** Renders our own Markdown: never what users wrote. Headings get the ids that GitHub gives them. */
 export class Markdown {
   readonly #parser: MarkdownIt
 
-  constructor() {
+  /** `html`: whether tags in it are HTML, or text that is about HTML. */
+  constructor({ html }: { html: boolean }) {
     for (const [name, language] of Object.entries({ bash, ini, json, nginx, sql, typescript, xml, yaml }))
       hljs.registerLanguage(name, language)
-    this.#parser = new Parser({ html: true, highlight: (code, name) => highlight(code, name) })
+    this.#parser = new Parser({ html, highlight: (code, name) => highlight(code, name) })
     const { rules } = this.#parser.renderer
     // What is wider than the window scrolls by itself, also by keyboard.
     rules.table_open = () => '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>\n'

@@ -22,7 +22,7 @@ const shapes = 'shapes'
  */
 export class Reference {
   readonly #description: Description
-  readonly #markdown = new Markdown()
+  readonly #markdown = new Markdown({ html: false })
   readonly #operations: Operation[]
   readonly #links: Link[]
   readonly #made = new Map<string | null, ReferencePage>()

@@ -77,8 +77,8 @@ function Answer({ of: { text, error, detail, usage, duration, steps = [] } }: { 
           <summary class="small">
             {kind} <code>{name}</code> <Badge tone={outcome === 'ok' ? 'good' : 'warn'}>{outcome}</Badge>
           </summary>
-          {given !== undefined && <pre>{JSON.stringify(given, null, 2)}</pre>}
-          {result !== undefined && <pre>{result}</pre>}
+          {given !== undefined && <pre tabIndex={0}>{JSON.stringify(given, null, 2)}</pre>}
+          {result !== undefined && <pre tabIndex={0}>{result}</pre>}
         </details>
       ))}
       <p class="muted small">{agents.took(sayDuration(duration), sayCount(usage.input), sayCount(usage.output))}</p>

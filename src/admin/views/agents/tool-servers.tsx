@@ -98,7 +98,7 @@ function OfferedTools({ path }: { path: string }) {
                   <p class="small plain">{description}</p>
                   <details>
                     <summary class="small">{agents.parameters}</summary>
-                    <pre>{JSON.stringify(input_schema, null, 2)}</pre>
+                    <pre tabIndex={0}>{JSON.stringify(input_schema, null, 2)}</pre>
                   </details>
                 </li>
               ))}

@@ -88,8 +88,8 @@ function Exchange({ title, empty, headers = {}, body, children }: ExchangeProps)
         <p>
           <code>{children ?? empty}</code>
         </p>
-        {lines.length > 0 && <pre>{lines.join('\n')}</pre>}
-        {body !== undefined && body !== '' && <pre>{pretty(body)}</pre>}
+        {lines.length > 0 && <pre tabIndex={0}>{lines.join('\n')}</pre>}
+        {body !== undefined && body !== '' && <pre tabIndex={0}>{pretty(body)}</pre>}
       </div>
     </Card>
   )
