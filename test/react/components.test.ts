@@ -205,6 +205,44 @@ describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
     expect(await page.getByRole('group', { name: 'Poll' }).count()).toBe(0)
   })
 
+  test('the keyboard alone edits, reacts and deletes, and never loses its place', async () => {
+    const { app, people } = await server.chatWith(1)
+    const [ann] = people
+    for (const text of ['one', 'two', 'three']) await ann.post(`/api/apps/${app}/messages`, { text })
+    const page = await open(chat, ann, app)
+    const { keyboard } = page
+    const row = page.getByRole('article')
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    await row.getByText('three').waitFor()
+    await page.getByRole('log').focus()
+
+    await keyboard.press('ArrowUp')
+    await keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Ann: two')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await row.nth(1).getByRole('button', { name: '👍, 1' }).waitFor()
+    expect(await focused()).toBe('React')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await keyboard.press('ControlOrMeta+a')
+    await keyboard.type('Two')
+    await keyboard.press('Enter')
+    await row.getByText('edited').waitFor()
+    expect(await focused()).toBe('Ann: Two')
+    for (const name of ['👍, 1', 'React', 'Edit', 'Delete']) {
+      await keyboard.press('Tab')
+      expect(await focused()).toBe(name)
+    }
+    await keyboard.press('Enter')
+    await eventually(async () => expect(await row.count()).toBe(2))
+    expect(await focused()).toBe('Ann: three')
+    await keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Ann: one')
+  })
+
   test('search asks when typing pauses, marks what it found, and is closed and opened with keys', async () => {
     const { app, people } = await server.chatWith(2)
     const [ann, ben] = people

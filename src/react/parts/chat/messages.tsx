@@ -80,7 +80,14 @@ export function Messages({ app, Row = MessageRow, empty, label }: MessagesProps)
         </div>
       </div>
       {!isAtEnd && (
-        <button type="button" className="pl-jump" onClick={toEnd}>
+        <button
+          type="button"
+          className="pl-jump"
+          onClick={() => {
+            toEnd()
+            box.current?.focus({ preventScroll: true })
+          }}
+        >
           <Icon name="down" /> {texts.newest}
         </button>
       )}

@@ -2,6 +2,7 @@ import { useId, useRef, useState, type ClipboardEvent, type DragEvent, type Keyb
 import type { ContentDraft, Member } from '@parley/client'
 import { useSend, type AppRef } from '../../hooks/items.ts'
 import { useMembers, useTyping } from '../../hooks/people.ts'
+import { useMe } from '../base/me.ts'
 import { useTexts } from '../base/texts.tsx'
 import { ComposerTools } from './composer-tools.tsx'
 import { toContent, useDraft } from './draft.ts'
@@ -48,11 +49,15 @@ function Field({ app, onSend, label, button, draft: name, hasPolls = true }: Com
   const listId = useId()
   const uploads = useUploads()
   const members = useMembers(app)
+  const me = useMe()
   const { type } = useTyping(app)
   const { send: sendMessage } = useSend(app)
   const { text, chosen, options } = draft
   const naming = isDismissed ? undefined : toNaming(text, caret)
-  const offered = toOffered(members.data, naming)
+  const offered = toOffered(
+    members.data.filter(({ id }) => id !== me),
+    naming,
+  )
   const blobs = uploads.list.flatMap(({ blob }) => blob ?? [])
   const content = app === undefined || uploads.isBusy ? undefined : toContent(draft, blobs)
 

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { ParleyError } from '@parley/client'
 import { useParley } from '../../hooks/context.tsx'
+import { focusRow } from '../base/focus.ts'
 import { useTexts } from '../base/texts.tsx'
 
 interface Asked {
@@ -21,7 +22,8 @@ export function Approval({ asked, agent }: { asked: Asked; agent: string }) {
   const texts = useTexts()
   const parley = useParley()
   const [error, setError] = useState<string>()
-  const decide = (approved: boolean) => {
+  const decide = (approved: boolean, button: Element) => {
+    focusRow(button)
     setError(undefined)
     parley.http
       .post('/api/approvals/{id}', { path: { id: asked.id }, body: { approved } })
@@ -42,10 +44,10 @@ export function Approval({ asked, agent }: { asked: Asked; agent: string }) {
       </dl>
       {asked.state === 'pending' ? (
         <p className="pl-buttons">
-          <button type="button" className="pl-primary" onClick={() => decide(true)}>
+          <button type="button" className="pl-primary" onClick={({ currentTarget }) => decide(true, currentTarget)}>
             {texts.approve}
           </button>
-          <button type="button" onClick={() => decide(false)}>
+          <button type="button" onClick={({ currentTarget }) => decide(false, currentTarget)}>
             {texts.decline}
           </button>
         </p>

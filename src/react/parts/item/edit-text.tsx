@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { useState, type SyntheticEvent } from 'react'
+import { focusRow } from '../base/focus.ts'
 import { useTexts } from '../base/texts.tsx'
 import { takeMarkdownKey } from '../compose/markdown-keys.ts'
 
@@ -12,13 +13,21 @@ export interface EditTextProps {
 export function EditText({ text, onSave, onCancel }: EditTextProps) {
   const texts = useTexts()
   const [typed, type] = useState(text)
-  const save = () => (typed.trim() === '' || typed === text ? onCancel() : onSave(typed))
+  const cancel = ({ currentTarget }: SyntheticEvent) => {
+    focusRow(currentTarget)
+    onCancel()
+  }
+  const save = (event: SyntheticEvent) => {
+    if (typed.trim() === '' || typed === text) return cancel(event)
+    focusRow(event.currentTarget)
+    onSave(typed)
+  }
   return (
     <form
       className="pl-edit"
       onSubmit={event => {
         event.preventDefault()
-        save()
+        save(event)
       }}
     >
       <textarea
@@ -30,10 +39,10 @@ export function EditText({ text, onSave, onCancel }: EditTextProps) {
         onKeyDown={event => {
           event.stopPropagation()
           if (takeMarkdownKey(event)) return
-          if (event.key === 'Escape') onCancel()
+          if (event.key === 'Escape') cancel(event)
           else if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
             event.preventDefault()
-            save()
+            save(event)
           }
         }}
       />
@@ -41,7 +50,7 @@ export function EditText({ text, onSave, onCancel }: EditTextProps) {
         <button type="submit" className="pl-primary">
           {texts.save}
         </button>
-        <button type="button" onClick={onCancel}>
+        <button type="button" onClick={cancel}>
           {texts.cancel}
         </button>
       </p>

@@ -1,4 +1,5 @@
 import type { Comments, Message } from '@parley/client'
+import { focusNextRow, focusRow } from '../base/focus.ts'
 import { Icon } from '../base/icon.tsx'
 import { useTexts } from '../base/texts.tsx'
 import { Approval, toAsked } from './approval.tsx'
@@ -65,16 +66,29 @@ export function ItemBody({ item, actions, me, isEditing, onEdit }: ItemBodyProps
 }
 
 /** What became of the newest own write to an item. */
-export function Sending({ item: { state, error, retry, discard } }: { item: Message }) {
+export function Sending({ item: { id, state, error, retry, discard } }: { item: Message }) {
   const texts = useTexts()
   if (state !== 'failed') return null
   return (
     <p className="pl-failed" role="alert">
       {texts.notSent} {error?.message}{' '}
-      <button type="button" onClick={retry}>
+      <button
+        type="button"
+        onClick={({ currentTarget }) => {
+          focusRow(currentTarget)
+          retry?.()
+        }}
+      >
         {texts.retry}
       </button>{' '}
-      <button type="button" onClick={discard}>
+      <button
+        type="button"
+        onClick={({ currentTarget }) => {
+          if (id === undefined) focusNextRow(currentTarget)
+          else focusRow(currentTarget)
+          discard?.()
+        }}
+      >
         {texts.discard}
       </button>
     </p>
@@ -105,7 +119,10 @@ export function ItemTools({ item, actions, me, onEdit }: Omit<ItemBodyProps, 'is
             className="pl-icon-button"
             aria-label={texts.delete}
             title={texts.delete}
-            onClick={() => void actions.trash(id).catch(onRow)}
+            onClick={({ currentTarget }) => {
+              focusNextRow(currentTarget)
+              actions.trash(id).catch(onRow)
+            }}
           >
             <Icon name="trash" />
           </button>

@@ -1,5 +1,6 @@
 import type { Content } from '@parley/client'
 import { EmojiButton } from '../base/emoji-button.tsx'
+import { focusRow } from '../base/focus.ts'
 import { useTexts } from '../base/texts.tsx'
 
 const offered = ['👍', '❤️', '😂', '🎉', '😮', '🙏']
@@ -29,7 +30,10 @@ export function Reactions({ reactions, me, onReact }: ReactionsProps) {
               aria-pressed={isOwn}
               aria-label={texts.reacted(content, those.length)}
               title={those.map(({ created_by }) => created_by.name).join(', ')}
-              onClick={() => onReact(isOwn ? null : content)}
+              onClick={({ currentTarget }) => {
+                if (isOwn && those.length === 1) focusRow(currentTarget)
+                onReact(isOwn ? null : content)
+              }}
             >
               <span aria-hidden="true">{content}</span> <span aria-hidden="true">{those.length}</span>
             </button>
