@@ -16,6 +16,48 @@ const run = promisify(execFile)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/react.md'), 'utf8')
 const page = /^```tsx src\/App\.tsx\n([\s\S]*?)^```/m.exec(guide)![1]!
 
+/** Its other examples, which leave out what they need of the packages. */
+const examples = Array.from(guide.matchAll(/^```tsx\n([\s\S]*?)^```/gm), ([, code]) => code!)
+
+/** What they have around them. */
+const around = `
+declare const token: string
+declare const response: NodeJS.WritableStream
+declare const Title: () => null
+declare module 'react-native' {
+  type Node = import('react').ReactNode
+  export function FlatList<Item>(list: {
+    inverted: boolean
+    data: Item[]
+    keyExtractor: (item: Item) => string
+    renderItem: (shown: { item: Item }) => Node
+    onEndReached: () => void
+  }): Node
+  export function Text(text: { children: Node }): Node
+}`
+
+const others = [
+  ...['memo', 'Suspense', 'useEffect', 'useState'].map(name => ({ name, from: 'react' })),
+  { name: 'renderToPipeableStream', from: 'react-dom/server' },
+  { name: 'createParley', from: '@parley/client' },
+  { name: 'type ContentDraft', from: '@parley/client' },
+]
+
+function exportedBy(types: string) {
+  const lists = Array.from(types.matchAll(/export \{([^}]*)\}/g), ([, list]) => list!.split(','))
+  return lists.flat().map(name => ({ name: name.trim(), from: '@parley/react' }))
+}
+
+function importsFor(code: string, names: { name: string; from: string }[]): string {
+  const needed = [...names, ...others].filter(({ name }) => {
+    const bare = name.replace('type ', '')
+    return (
+      new RegExp(`\\b${bare}\\b`).test(code) && !new RegExp(`import .*\\b${bare}\\b|function ${bare}\\b`).test(code)
+    )
+  })
+  return needed.map(({ name, from }) => `import { ${name} } from '${from}'`).join('\n')
+}
+
 describe.skipIf(!hasBrowser)(
   'the first page of the React guide, in the template of Vite, with the packed packages',
   inBrowser,
@@ -94,6 +136,22 @@ describe.skipIf(!hasBrowser)(
         '/node_modules/@parley/react/dist/suspense.js',
         '/node_modules/@parley/client/dist/index.js',
       ])
+    })
+
+    test('every example of the guide fits the packages', async () => {
+      const names = ['index', 'hooks/index'].flatMap(file =>
+        exportedBy(project.read(`node_modules/@parley/react/dist/${file}.d.ts`)),
+      )
+      for (const [index, example] of examples.entries())
+        project.write(`guide/${index}.tsx`, `${importsFor(example, names)}\n${example}`)
+      project.write('guide/around.d.ts', around)
+      const options = { types: ['vite/client', 'node'], noUnusedLocals: false }
+      const settings = { extends: './tsconfig.app.json', compilerOptions: options, include: ['guide'] }
+      project.write('tsconfig.guide.json', JSON.stringify(settings))
+
+      await project.run('node_modules/.bin/tsc', ['-p', 'tsconfig.guide.json'])
+
+      expect(examples.length).toBeGreaterThan(10)
     })
 
     test('it has 25 lines', () => {

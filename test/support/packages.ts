@@ -44,15 +44,16 @@ export class ViteProject implements Disposable {
 
   /** What `npm run build` of the template does. Rejects with what the compiler says. */
   async build(): Promise<void> {
-    await this.#run('node_modules/.bin/tsc', ['-b'])
-    await this.#run('node_modules/.bin/vite', ['build', '--logLevel', 'warn'])
+    await this.run('node_modules/.bin/tsc', ['-b'])
+    await this.run('node_modules/.bin/vite', ['build', '--logLevel', 'warn'])
   }
 
   [Symbol.dispose](): void {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  async #run(program: string, args: string[]): Promise<void> {
+  /** Runs a program in it. Rejects with what that says. */
+  async run(program: string, args: string[]): Promise<void> {
     try {
       await run(join(this.folder, program), args, {
         cwd: this.folder,

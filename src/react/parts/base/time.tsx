@@ -55,10 +55,11 @@ export function toDayName(day: string, texts: Texts, locale: string | undefined)
 export function DaySeparator({ day }: { day: string }) {
   const texts = useTexts()
   const locale = useLocale()
+  const name = toDayName(day, texts, locale)
   return (
-    <h3 className="pl-day">
-      <span suppressHydrationWarning>{toDayName(day, texts, locale)}</span>
-    </h3>
+    <div className="pl-day" role="separator" aria-label={name} suppressHydrationWarning>
+      <span suppressHydrationWarning>{name}</span>
+    </div>
   )
 }
 

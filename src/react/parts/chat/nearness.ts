@@ -40,7 +40,8 @@ export function usePlace(nearness: Nearness, element: RefObject<HTMLElement | nu
     const { current } = element
     if (current === null) return
     return nearness.watch(current, ({ isIntersecting: isNear, boundingClientRect: { height } }) => {
-      if (!isNear && isInUse(current)) return
+      // Without a height, the whole list is hidden.
+      if (!isNear && (height === 0 || isInUse(current))) return
       // Rows may be made in several frames.
       startTransition(() =>
         set(before => (before.isNear === isNear ? before : { isNear, height: isNear ? before.height : height })),
