@@ -34,11 +34,13 @@ export function Feed({ app, Row = PostRow }: FeedProps) {
       <StaleNote of={list} />
       <Composer app={app} onSend={post} label={texts.writePost} button={texts.post} draft={`posts ${app}`} />
       <ListState of={list} isEmpty={list.data.length === 0} empty={texts.noPosts} />
-      <div role="feed" aria-label={texts.feed} aria-busy={list.isPrevious || list.isLoadingMore}>
-        {list.data.toReversed().map(post => (
-          <Row key={post.key} app={app} post={post} actions={actions!} me={me} />
-        ))}
-      </div>
+      {list.data.length > 0 && (
+        <div role="feed" aria-label={texts.feed} aria-busy={list.isPrevious || list.isLoadingMore}>
+          {list.data.toReversed().map(post => (
+            <Row key={post.key} app={app} post={post} actions={actions!} me={me} />
+          ))}
+        </div>
+      )}
       <LoadMore of={list} />
     </section>
   )

@@ -32,6 +32,7 @@ export const english = {
   cancel: 'Cancel',
   delete: 'Delete',
   actions: 'Actions',
+  sources: 'Sources',
   poll: 'Poll',
   makePoll: 'Make a poll',
   noPoll: 'No poll',

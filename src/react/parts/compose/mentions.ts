@@ -11,8 +11,8 @@ export function toNaming(text: string, caret: number): Naming | undefined {
   return found === null ? undefined : { start: caret - found[1]!.length - 1, typed: found[1]!.toLowerCase() }
 }
 
-/** The most people to choose from. */
-const offeredMost = 8
+/** The most people to choose from: all of them are seen at once. */
+const offeredMost = 5
 
 /** Those whose names, or a word of them, begin with what is typed. */
 export function toOffered(members: readonly Member[], naming: Naming | undefined): readonly Member[] {

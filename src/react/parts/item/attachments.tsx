@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react'
 import type { StoredFile } from '@parley/client'
 import { useLocale, useTexts } from '../base/texts.tsx'
 
@@ -18,14 +19,21 @@ export function Attachments({ files }: { files: readonly Omit<StoredFile, 'app'>
 
 function Attachment({ file }: { file: Omit<StoredFile, 'app'> }) {
   const locale = useLocale()
-  const { name, kind, width, height, size } = file
+  const { name, kind, width = 384, height = 256, size } = file
   const picture = kind === 'image' ? (file.preview_url ?? file.thumbnail_url) : undefined
   const target = file.download_url ?? file.external_url
   const link = { href: target, target: '_blank', rel: 'noreferrer' }
   if (picture !== undefined)
     return (
       <a className="pl-picture" {...link}>
-        <img src={picture} alt={name} width={width} height={height} loading="lazy" />
+        <img
+          src={picture}
+          alt={name}
+          width={width}
+          height={height}
+          style={{ '--pl-width': width, '--pl-height': height } as CSSProperties}
+          loading="lazy"
+        />
       </a>
     )
   return (

@@ -8,6 +8,7 @@ import { EditText } from './edit-text.tsx'
 import { Embed } from './embed.tsx'
 import { Poll } from './poll.tsx'
 import { ReactButton, Reactions } from './reactions.tsx'
+import { Sources } from './sources.tsx'
 import { ItemText } from './text.tsx'
 
 /** What can be done with the items of a list: those of messages, posts and comments alike. */
@@ -51,6 +52,7 @@ export function ItemBody({ item, actions, me, isEditing, onEdit }: ItemBodyProps
       ) : (
         <Approval asked={asked} agent={item.created_by.name} />
       )}
+      <Sources files={item.annotations?.data} />
       <Embed embed={item.embed} />
       <Attachments files={item.attachments?.data} />
       {id !== undefined && (
