@@ -8,11 +8,15 @@ const src = join(import.meta.dirname, '..')
 export async function bundlePages(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
     ...forBrowsers,
-    entryPoints: ['person.tsx', 'stage.tsx', 'page.css'],
+    entryPoints: ['person.tsx', 'stage.tsx', 'parts/parts.tsx', 'page.css'],
     absWorkingDir: join(import.meta.dirname, 'page'),
     target: ['chrome123', 'firefox121', 'safari17.5'],
     define: { 'process.env.NODE_ENV': '"production"' },
-    alias: { '@parley/client': join(src, 'client/index.ts'), '@parley/react': join(src, 'react/index.ts') },
+    alias: {
+      '@parley/client/still': join(src, 'client/testing/still.ts'),
+      '@parley/client': join(src, 'client/index.ts'),
+      '@parley/react': join(src, 'react/index.ts'),
+    },
   })
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
 }

@@ -53,11 +53,12 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     if (behind.test(pathname)) return passOn(server, request, response)
     if (pathname === '/') return await sendPage(response, 'page/page.html', { entry: 'stage' })
     if (pathname === '/workspace') return await sendPage(response, 'page/page.html', { entry: 'person' })
+    if (pathname === '/parts') return await sendPage(response, 'page/page.html', { entry: 'parts' })
     if (pathname === '/kit') return await sendPage(response, 'kit/side-by-side.html', { panes: JSON.stringify(panes) })
     if (pathname === '/person') return await sendPage(response, 'kit/person.html', { server })
     if (pathname.startsWith('/assets/'))
       return send(response, extname(pathname), (await bundle()).get(basename(pathname)))
-    if (pathname.startsWith('/source/')) return await sendSource(response, basename(pathname))
+    if (pathname.startsWith('/source/')) return await sendSource(response, pathname.slice('/source'.length))
     if (pathname === '/token') {
       const { access_token } = await ask({ url: server, key }, 'POST', `/api/users/${searchParams.get('user')}/tokens`)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token }))
@@ -117,7 +118,7 @@ function send(response: ServerResponse, extension: string, content: Uint8Array |
 
 /** The code of a page, to be read. */
 async function sendSource(response: ServerResponse, name: string): Promise<void> {
-  const path = join(import.meta.dirname, 'page', name)
+  const path = join(import.meta.dirname, 'page', normalize(name))
   send(response, '', existsSync(path) ? await readFile(path) : undefined)
 }
 

@@ -77,7 +77,7 @@ export const launch: Said[] = [
     5,
     '09:15',
     'emil',
-    'Prices for the crates:\n\n| | each | for 50 |\n|---|---|---|\n| table | 21.00 | 890.00 |\n| bench | 14.50 | 610.00 |',
+    'Prices for the crates:\n\n| piece | each | for 50 |\n|---|---|---|\n| table | 21.00 | 890.00 |\n| bench | 14.50 | 610.00 |',
   ),
   say(5, '09:40', 'ada', 'Take fifty of each. We will need them.'),
   say(3, '13:05', 'fay', 'What do we answer when people ask for walnut? It is the third time this week.'),
