@@ -288,6 +288,8 @@ export class FanOut {
   }
 
   #withdraw(subscription: Subscription, app: AppRow): void {
+    // The client waits for its answer.
+    if (subscription.awaitsSnapshot) return this.#refuse(subscription, NotFound())
     const isGone = app.trashed_at !== null || app.deleted_at !== null
     const reason: Ending = isGone ? 'app-gone' : 'access-lost'
     subscription.session.send(unsubscribed(app.id, reason))

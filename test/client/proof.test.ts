@@ -1,22 +1,20 @@
 import { expect, test } from 'vitest'
 import { createParley } from '../../src/client/index.ts'
+import { makeAgent } from '../support/agents.ts'
 import { startServer } from '../support/server.ts'
 import { runTrial } from './proof/trial.ts'
 
-/** As many as take about a minute. More are run by hand: npm run test:client. */
-const runs = 200
+const runs = Number(process.env.RUNS ?? 200)
 
 test('whatever becomes of the network and its tokens, a client shows what the server says, and no row twice', async () => {
   await using server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' })
   const admin = createParley({ url: server.url, token: server.key })
-  const world = { url: () => server.url, admin }
+  const world = { url: () => server.url, admin, agent: Number(await makeAgent(server)) }
   const faults: string[] = []
-  let seed = 1_000
+  const first = Number(process.env.SEED ?? 1_000)
+  let seed = first
   const work = async () => {
-    while (seed < 1_000 + runs) {
-      const outcome = await runTrial(world, seed++)
-      faults.push(...outcome.faults.map(fault => `seed ${outcome.seed}: ${fault}`))
-    }
+    while (seed < first + runs) faults.push(...(await runTrial(world, seed++)))
   }
 
   await Promise.all(Array.from({ length: 10 }, work))

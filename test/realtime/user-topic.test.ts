@@ -34,6 +34,34 @@ test('a user is notified of every app that appears or disappears, without asking
   expect(inbox.frames).toEqual(types.map(type => ({ type, app_id: app.id })))
 })
 
+test('a user is told of what else changes in lists of apps, and of settings of the own', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const { body: feed } = await server.admin.post('/api/apps', { type: 'posts', members: [ann.id, ben.id] })
+  const { body: old } = await ben.post(`/api/apps/${app}/messages`, { text: 'old' })
+  const { body: last } = await ben.post(`/api/apps/${app}/messages`, { text: 'last' })
+  await using inbox = await listen(server.url, { token: ann.token })
+  const changes: (readonly [string, () => Promise<unknown>])[] = [
+    [feed.id, () => ben.post(`/api/apps/${feed.id}/posts`, { text: 'post' })],
+    [app, () => ben.patch(`/api/messages/${last.id}`, { text: 'edited' })],
+    [app, () => ben.post(`/api/messages/${last.id}/reactions`, { content: '👍' })],
+    [feed.id, () => server.admin.patch(`/api/apps/${feed.id}`, { name: 'News' })],
+    [app, () => ann.put(`/api/apps/${app}/pin`)],
+  ]
+
+  for (const [id, change] of changes) {
+    await change()
+    expect(await inbox.hear('app_changed')).toMatchObject({ app_id: id })
+  }
+  await ben.put(`/api/apps/${app}/pin`)
+  await ben.patch(`/api/messages/${old.id}`, { text: 'edited' })
+  await ben.post(`/api/apps/${app}/messages`, { text: 'the next is what is unread' })
+
+  await inbox.hear('unread')
+  expect(inbox.frames.filter(({ type }) => type === 'app_changed')).toEqual([])
+})
+
 test('a member gets what is unread, wherever it was read', async () => {
   await using server = await startServer()
   const { app, people, stranger } = await server.chatWith(2)

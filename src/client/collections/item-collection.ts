@@ -145,6 +145,7 @@ export class ItemCollection<Shown extends Item, Draft extends object>
   event(event: RealtimeEvent): void {
     this.#readings.hear(event)
     this.#recognise(event)
+    this.#followParent(event)
     this.#apply(event)
     this.#settle()
   }
@@ -270,6 +271,18 @@ export class ItemCollection<Shown extends Item, Draft extends object>
     const written = (event as unknown as Record<string, { parent?: { id: number; type: string } }>)[type]
     if (written === undefined || !event.event.startsWith(`${type}_`)) return true
     return written.parent?.id === parent?.id && written.parent?.type === parent?.type
+  }
+
+  /** What is on an item is gone with it, and comes back with it. */
+  #followParent(event: RealtimeEvent): void {
+    const { parent } = this.#source
+    const written = (event as unknown as Record<string, { id: number; is_trashed?: boolean }>)[parent?.type ?? '']
+    if (written === undefined || written.id !== parent?.id || !event.event.startsWith(`${parent.type}_`)) return
+    const isGone = event.event.endsWith('_deleted') || written.is_trashed === true
+    if (isGone === (this.#refusal !== undefined) && !this.#isLoading) return
+    this.#readings.restart()
+    this.#isLoaded = false
+    this.#refusal = undefined
   }
 
   /** The event of an own write says as much as its answer, which may come before it or after it. */

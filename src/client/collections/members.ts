@@ -77,11 +77,10 @@ export class Members extends AppView<readonly Member[]> {
       }
       case 'app_marked': {
         const { marked_id, marked_at } = event
-        return this.#mark(
-          event.actor.id,
-          event.rev,
-          marked_id === undefined ? {} : { marked_id, marked_at: marked_at! },
-        )
+        return this.#mark(event.actor.id, event.rev, {
+          ...(marked_id && { marked_id }),
+          ...(marked_at && { marked_at }),
+        })
       }
       case 'message_created':
         // To write is to have read.

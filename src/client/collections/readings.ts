@@ -45,8 +45,12 @@ export class Readings {
     try {
       for (;;) {
         const generation = this.#generation
-        const { answer, rev } = await this.#readNow<Body>(path, query)
-        if (generation !== this.#generation) continue
+        const isOld = () => generation !== this.#generation
+        const found = await this.#readNow<Body>(path, query).catch((error: unknown) => {
+          if (!isOld()) throw error
+        })
+        if (found === undefined || isOld()) continue
+        const { answer, rev } = found
         this.error = undefined
         take(answer, rev)
         for (const event of this.#heard) if (event.rev > rev) this.#parts.apply(event)

@@ -1,40 +1,24 @@
 import type { ActorRef } from '../connection/event-members.ts'
 import type { AppSnapshot, Typing as TypingFrame } from '../connection/frames.ts'
+import type { Feed } from '../store/feed.ts'
 import { WithoutHistory } from './without-history.ts'
 
-/** Typing ends by itself this long after the last frame. */
+/** Frames are repeated before that. */
 const endsAfterMs = 5_000
 
 /** The users who are typing in an app. */
 export class Typing extends WithoutHistory<ActorRef> {
-  readonly #ends = new Map<number, ReturnType<typeof setTimeout>>()
+  constructor(feed: Feed) {
+    super(feed, endsAfterMs)
+  }
 
   typing({ actor, is_typing }: TypingFrame): void {
-    clearTimeout(this.#ends.get(actor.id))
-    this.#ends.delete(actor.id)
-    if (is_typing)
-      this.#ends.set(
-        actor.id,
-        setTimeout(() => this.#remove(actor.id), endsAfterMs),
-      )
-    const isKnown = this.data().some(({ id }) => id === actor.id)
-    if (is_typing && !isKnown) this.set([...this.data(), actor])
-    else if (!is_typing && isKnown) this.#remove(actor.id)
+    if (is_typing) this.put(actor.id, this.row(actor.id) ?? actor)
+    else this.remove(actor.id)
   }
 
   snapshot({ typing = [] }: AppSnapshot): void {
     this.clear()
-    for (const actor of typing) this.typing({ type: 'typing', app_id: this.feed.id!, actor, is_typing: true })
-  }
-
-  protected override clear(): void {
-    for (const timer of this.#ends.values()) clearTimeout(timer)
-    this.#ends.clear()
-    super.clear()
-  }
-
-  #remove(actor: number): void {
-    this.#ends.delete(actor)
-    this.set(this.data().filter(({ id }) => id !== actor))
+    for (const actor of typing) this.put(actor.id, actor)
   }
 }

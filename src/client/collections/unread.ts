@@ -1,5 +1,6 @@
 import type { AppSnapshot, RealtimeEvent } from '../connection/frames.ts'
 import type { Client } from '../client.ts'
+import type { Query } from '../http/http.ts'
 import type { Feed } from '../store/feed.ts'
 import { AppView } from './app-view.ts'
 
@@ -22,6 +23,10 @@ interface AppBody {
 export class AppUnread extends AppView<Unread> {
   readonly #client: Client
   #known: Unread = { is_unread: false, last_id: undefined, marked_id: undefined }
+  /** Events say at once what frames say for certain, a moment later: a cut may come in between. */
+  #isSure = true
+  /** Of the newest event that has moved the mark. */
+  #markedRev = 0
   /** A mark that is not answered; null for one that is taken away. */
   #marking: { id: number | null } | undefined
   #data: Unread | undefined
@@ -33,40 +38,38 @@ export class AppUnread extends AppView<Unread> {
       frame: frame => {
         if (frame.type !== 'unread' || frame.app_id !== this.feed.id) return
         const { is_unread, last_id, marked_id } = frame
+        this.#isSure = last_id === this.#known.last_id && marked_id === this.#known.marked_id
         this.#set({ is_unread, last_id, marked_id })
       },
     })
   }
 
   /** Marks the app as read, up to a message or to its last one. */
-  async mark(message?: number): Promise<void> {
-    const id = message ?? this.#known.last_id ?? 0
-    const query = { message_id: message }
-    await this.#optimistic(id, () => this.#client.http.send('PUT', `${this.#path}/mark`, { query }))
-    const { last_id = 0 } = this.#known
-    // Without a message, the mark is on the last one that the server knows.
-    this.#set({ ...this.#known, is_unread: message !== undefined && last_id > id, marked_id: id })
+  mark(message?: number): Promise<void> {
+    return this.#mark('PUT', message ?? this.#known.last_id ?? 0, { message_id: message })
   }
 
   /** Marks the app as unread. */
-  async unmark(): Promise<void> {
-    await this.#optimistic(null, () => this.#client.http.send('DELETE', `${this.#path}/mark`))
-    this.#set({ ...this.#known, is_unread: this.#known.last_id !== undefined, marked_id: undefined })
+  unmark(): Promise<void> {
+    return this.#mark('DELETE', null, {})
+  }
+
+  override moved(): void {
+    if (!this.feed.isAnswered && !this.#isSure) this.loadAgain()
+    super.moved()
   }
 
   protected data(): Unread {
     const { last_id } = this.#known
     const mark = this.#marking
-    this.#data ??=
-      mark === undefined
-        ? this.#known
-        : { last_id, marked_id: mark.id ?? undefined, is_unread: last_id !== undefined && last_id > (mark.id ?? 0) }
+    this.#data ??= mark === undefined ? this.#known : this.#at(last_id, mark.id ?? undefined)
     return this.#data
   }
 
   protected takeSnapshot({ app, items = [], item_type, members = [] }: AppSnapshot): boolean {
     if (item_type !== 'message') return false
     const own = members.find(({ id }) => id === this.parts.user()?.id)
+    this.#isSure = true
     this.#set({ is_unread: app.is_unread, last_id: items[0]?.id, marked_id: own?.marked_id })
     return true
   }
@@ -74,33 +77,57 @@ export class AppUnread extends AppView<Unread> {
   protected async load(): Promise<void> {
     await this.read<AppBody>(this.#path, {}, ({ is_unread, last_message, members }, rev) => {
       this.loadedRev = rev
+      this.#isSure = true
       const own = members?.data?.find(({ id }) => id === this.parts.user()?.id)
       this.#set({ is_unread, last_id: last_message?.id, marked_id: own?.marked_id })
     })
   }
 
   protected apply(event: RealtimeEvent): void {
-    if (event.event !== 'message_created') return
-    const { id } = event.message
+    const { is_unread, last_id, marked_id } = this.#known
     const isOwn = event.actor.id === this.parts.user()?.id
-    // Frames of what is unread are gathered; the events say it at once.
-    this.#set({ is_unread: !isOwn, last_id: id, marked_id: isOwn ? id : this.#known.marked_id })
+    switch (event.event) {
+      case 'message_created': {
+        const { id } = event.message
+        if (isOwn) this.#markedRev = event.rev
+        return this.#expect({ is_unread: !isOwn, last_id: id, marked_id: isOwn ? id : marked_id })
+      }
+      case 'app_marked':
+        if (!isOwn) return
+        this.#markedRev = event.rev
+        return this.#expect(this.#at(last_id, event.marked_id))
+      case 'message_updated':
+      case 'message_deleted':
+      case 'member_added':
+        return this.#expect({ is_unread, last_id, marked_id })
+    }
   }
 
   get #path(): string {
     return `/api/apps/${encodeURIComponent(this.feed.ref)}`
   }
 
-  async #optimistic(id: number | null, request: () => Promise<unknown>): Promise<void> {
+  #at(last_id: number | undefined, marked_id: number | undefined): Unread {
+    return { is_unread: last_id !== undefined && last_id > (marked_id ?? 0), last_id, marked_id }
+  }
+
+  /** Shows the mark at once; takes it back where the request fails. */
+  async #mark(method: 'PUT' | 'DELETE', id: number | null, query: Query): Promise<void> {
     const mark = { id }
     this.#marking = mark
     this.#set(this.#known)
     try {
-      await request()
+      const { rev = 0 } = await this.#client.http.send(method, `${this.#path}/mark`, { query })
+      if (rev > this.#markedRev) this.#expect(this.#at(this.#known.last_id, id ?? undefined))
     } finally {
       if (this.#marking === mark) this.#marking = undefined
       this.#set(this.#known)
     }
+  }
+
+  #expect(known: Unread): void {
+    this.#isSure = false
+    this.#set(known)
   }
 
   #set(known: Unread): void {

@@ -4,11 +4,15 @@ import type { Feed, View } from '../store/feed.ts'
 /** What is shown of an app while it lasts, and has no history: after a cut there is none of it until the next frames. */
 export abstract class WithoutHistory<Row> extends LiveCollection<readonly Row[]> implements View {
   protected readonly feed: Feed
-  #rows: readonly Row[] = []
+  /** How long a row is shown after the last frame about it: the one that ends it may be lost. */
+  readonly #endsAfterMs: number
+  readonly #rows = new Map<number, { row: Row; end: ReturnType<typeof setTimeout> }>()
+  #data: readonly Row[] | undefined
 
-  constructor(feed: Feed) {
+  constructor(feed: Feed, endsAfterMs: number) {
     super()
     this.feed = feed
+    this.#endsAfterMs = endsAfterMs
     feed.views.add(this)
   }
 
@@ -22,7 +26,7 @@ export abstract class WithoutHistory<Row> extends LiveCollection<readonly Row[]>
   }
 
   protected data(): readonly Row[] {
-    return this.#rows
+    return (this.#data ??= Array.from(this.#rows.values(), ({ row }) => row))
   }
 
   protected condition(): Condition {
@@ -31,12 +35,29 @@ export abstract class WithoutHistory<Row> extends LiveCollection<readonly Row[]>
     return { status: state === 'ended' ? 'ended' : state === 'loading' ? 'loading' : 'stale', reason, error }
   }
 
-  protected clear(): void {
-    if (this.#rows.length > 0) this.set([])
+  protected row(id: number): Row | undefined {
+    return this.#rows.get(id)?.row
   }
 
-  protected set(rows: readonly Row[]): void {
-    this.#rows = rows
+  /** Shows a row, for a while. */
+  protected put(id: number, row: Row): void {
+    clearTimeout(this.#rows.get(id)?.end)
+    const isNew = this.#rows.get(id)?.row !== row
+    this.#rows.set(id, { row, end: setTimeout(() => this.remove(id), this.#endsAfterMs) })
+    if (isNew) this.#change()
+  }
+
+  protected remove(id: number): void {
+    clearTimeout(this.#rows.get(id)?.end)
+    if (this.#rows.delete(id)) this.#change()
+  }
+
+  protected clear(): void {
+    for (const id of this.#rows.keys()) this.remove(id)
+  }
+
+  #change(): void {
+    this.#data = undefined
     this.changed()
   }
 }

@@ -1,4 +1,6 @@
-import type { AgentDelta, AgentRun, AppSnapshot } from '../connection/frames.ts'
+import type { EventContent } from '../connection/event-members.ts'
+import type { AgentDelta, AgentRun, AppSnapshot, RealtimeEvent } from '../connection/frames.ts'
+import type { Feed } from '../store/feed.ts'
 import { Drafts } from './drafts.ts'
 import { WithoutHistory } from './without-history.ts'
 
@@ -10,29 +12,41 @@ export interface Work {
 
 const atWork = new Set<AgentRun['state']>(['queued', 'running', 'waiting'])
 
+/** Frames of an agent at work are repeated every 5 seconds. */
+const endsAfterMs = 15_000
+
 /** What agents are doing in an app, until their answer is an item. */
 export class AgentWork extends WithoutHistory<Work> {
   readonly #drafts = new Drafts()
 
+  constructor(feed: Feed) {
+    super(feed, endsAfterMs)
+  }
+
   run(run: AgentRun): void {
-    const work = this.data()
-    const known = work.find(one => one.run.id === run.id)
-    const draft = run.restarted ? '' : (known?.draft ?? '')
-    if (!atWork.has(run.state)) {
-      this.#drafts.end(run.id)
-      if (known !== undefined) this.set(work.filter(one => one !== known))
-    } else if (known === undefined) this.set([...work, { run, draft }])
-    else this.set(work.map(one => (one === known ? { run, draft } : one)))
+    if (atWork.has(run.state)) {
+      this.put(run.id, { run, draft: run.restarted ? '' : (this.row(run.id)?.draft ?? '') })
+      return
+    }
+    this.#end(run.id)
+  }
+
+  /** The frame that ends a run may be lost; its answer never is. */
+  event(event: RealtimeEvent): void {
+    const item = 'message' in event ? event.message : 'comment' in event ? event.comment : undefined
+    const run = (item as EventContent | undefined)?.metadata?.run
+    if (event.event.endsWith('_created') && run !== undefined) this.#end(Number(run))
   }
 
   delta(delta: AgentDelta): void {
     const draft = this.#drafts.add(delta)
-    if (draft !== null) this.set(this.data().map(one => (one.run.id === delta.run_id ? { ...one, draft } : one)))
+    const known = this.row(delta.run_id)
+    if (draft !== null && known !== undefined) this.put(delta.run_id, { ...known, draft })
   }
 
   snapshot({ runs = [] }: AppSnapshot): void {
     this.clear()
-    this.set(runs.map(run => ({ run, draft: '' })))
+    for (const run of runs) this.run(run)
   }
 
   protected override start(): () => void {
@@ -42,5 +56,10 @@ export class AgentWork extends WithoutHistory<Work> {
   protected override clear(): void {
     this.#drafts.clear()
     super.clear()
+  }
+
+  #end(run: number): void {
+    this.#drafts.end(run)
+    this.remove(run)
   }
 }

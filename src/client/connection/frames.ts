@@ -63,7 +63,7 @@ export interface AgentDelta {
 
 /** Frames that concern the user, without a subscription. */
 export type PersonalFrame =
-  | { type: 'app_added' | 'app_removed'; app_id: number }
+  | { type: 'app_added' | 'app_changed' | 'app_removed'; app_id: number }
   | { type: 'unread'; app_id: number; is_unread: boolean; last_id?: number; marked_id?: number }
   | { type: 'notification_created' | 'notification_updated'; notification: { id: number; [member: string]: unknown } }
   | { type: 'notifications_marked' }

@@ -39,6 +39,11 @@ const reactionsShown = 100
 export function toItem(written: object, before?: Item): Item {
   const { app: _app, is_starred: _star, is_subscribed: _subscription, ...item } = written as Record<string, unknown>
   const options = item.options as Options | undefined
+  if ('parent' in item) {
+    // How many comments it has is said of the parent.
+    const { comments: _comments, ...parent } = item.parent as Record<string, unknown>
+    item.parent = parent
+  }
   if (options?.data !== undefined) {
     const voted = before === undefined ? undefined : optionsOf(before).find(({ has_voted }) => has_voted)?.id
     const data = options.data.map(option => ({ ...option, has_voted: option.has_voted ?? option.id === voted }))

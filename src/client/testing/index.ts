@@ -1,3 +1,3 @@
 export { createFaultProxy, type FaultProxy } from './proxy.ts'
-export { expectSame, findDifferences, findPersonalDifferences } from './same.ts'
+export { expectSame, findDifferences, findPersonalDifferences, type Compared } from './same.ts'
 export { watchRows } from './watch.ts'

@@ -3,6 +3,7 @@ import { Int, Timestamp } from '../../api/shape.ts'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { blankMember, withMark, type AppRow, type MemberRow } from '../../engine/state.ts'
 import { findApps, loadMembers } from '../../engine/store.ts'
+import { isChat } from './kinds.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 import { DeliveredApp, EventApp } from './schema.ts'
@@ -95,7 +96,9 @@ export const appMarked = event<null>({
   isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts, created_at }, { app, origin }) {
     const { marked_id, is_marked } = facts as unknown as Marked
-    return { app: showAppRef(app, origin), marked_id, marked_at: is_marked ? created_at : null }
+    // As members show it.
+    const marked_at = is_marked && isChat(app.type) ? created_at : null
+    return { app: showAppRef(app, origin), marked_id, marked_at }
   },
 })
 

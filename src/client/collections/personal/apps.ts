@@ -60,7 +60,7 @@ export class Apps extends PersonalList<ListedApp> {
       this.#stale.delete(frame.app_id)
       if (this.isLoading) this.reload()
       if (this.known.delete(frame.app_id)) this.change()
-    } else if (frame.type === 'app_added' || frame.type === 'unread') {
+    } else if (frame.type === 'app_added' || frame.type === 'app_changed' || frame.type === 'unread') {
       const known = this.known.get(frame.app_id)
       if (frame.type === 'unread' && known !== undefined && known.is_unread !== frame.is_unread) {
         this.known.set(frame.app_id, { ...known, is_unread: frame.is_unread })
@@ -80,7 +80,8 @@ export class Apps extends PersonalList<ListedApp> {
     await Promise.all(
       ids.map(async id => {
         try {
-          const app = await this.client.http.request<ListedApp>('GET', `/api/apps/${id}`)
+          const query = { out: 'details' }
+          const app = await this.client.http.request<ListedApp>('GET', `/api/apps/${id}`, { query })
           if (app.is_trashed) this.known.delete(id)
           else this.known.set(id, newer(this.known.get(id), app))
         } catch (error) {
