@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startPair } from '../support/pair.ts'
 import { listen, type Heard } from '../support/realtime.ts'
 import { startServer, type Person } from '../support/server.ts'
@@ -210,3 +212,34 @@ test.each([1, 2])(
     }
   },
 )
+
+test('what is written while a snapshot is being read is not in it, and follows it', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'before' })
+  const { headers, body: before } = await ben.get(`/api/apps/${app}/messages?out=details`)
+  await using inbox = await listen(server.url, { token: ben.token })
+  await inbox.settle()
+
+  await database.sql.begin(async tx => {
+    // Of the snapshot, the app is read, and its members and items are not.
+    await tx`lock table members in access exclusive mode`
+    inbox.say({ type: 'subscribe', app_id: app, snapshot: 10 })
+    await eventually(async () => {
+      const waiting = await database.sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%members%'`
+      expect(waiting).toHaveLength(1)
+    })
+    const { status } = await ann.patch(`/api/messages/${message.id}`, { text: 'after' })
+    expect(status).toBe(200)
+  })
+
+  const { rev, snapshot } = await inbox.hear('subscribed')
+  expect(rev).toBe(headers.get('x-service-rev'))
+  expect(snapshot.items).toEqual(before.data)
+  expect(await inbox.hear('event')).toMatchObject({ event: 'message_updated', prev: rev, message: { text: 'after' } })
+})
