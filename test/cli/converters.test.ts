@@ -127,6 +127,7 @@ test('the mrkdwn of Slack becomes Markdown', () => {
   expect(to('<@U1> <#C1|general> <!here> <!subteam^S1|@team> <https://a.example/x_(y)|here>')).toBe(
     '[Ann \\[ops\\]](@U1) #general @here @team [here](https://a.example/x_%28y%29)',
   )
+  expect(to('<@U0123456>')).toBe('[U0123456](@user-U0123456)')
   expect(to('`*a* &lt;b&gt;` 1 &lt; 2')).toBe('`*a* <b>` 1 < 2')
   expect(to('```a\n*b*```')).toBe('\n```\na\n*b*\n```\n')
   expect(to(':tada: :no_such_emoji: 10:30:00 :wave::skin-tone-3:')).toBe('🎉 :no_such_emoji: 10:30:00 👋🏼')
@@ -165,6 +166,25 @@ test.each([
         type: 'reaction',
         item: { message_id: 'm1', type: 'love', user_id: 'ben', created_at: '2024-05-01T10:30:00Z' },
       },
+    ]
+      .map(line => JSON.stringify(line))
+      .join('\n'),
+  ],
+  [
+    'a line for each entity of an export in its second version, as the API shows them',
+    [
+      { type: 'users', data: { id: 'ben', name: 'Ben' } },
+      { type: 'channel', data: { id: 'hq', type: 'messaging', cid: 'messaging:hq', name: 'HQ', created_by: person } },
+      { type: 'member', data: { cid: 'messaging:hq', user: person, channel_role: 'channel_member' } },
+      { type: 'message', data: { ...said, cid: 'messaging:hq', mentioned_users: [{ id: 'ben', name: 'Ben' }] } },
+      {
+        type: 'message',
+        data: {
+          ...{ cid: 'messaging:hq', id: 'm2', user: { id: 'ben', name: 'Ben' }, text: 'Yes' },
+          ...{ parent_id: 'm1', created_at: '2024-05-01T11:00:00Z' },
+        },
+      },
+      { type: 'reaction', data: { message_id: 'm1', type: 'love', user: { id: 'ben' } } },
     ]
       .map(line => JSON.stringify(line))
       .join('\n'),
@@ -221,6 +241,41 @@ test.each([
       created_at: '2024-05-01T11:00:00Z',
     },
   ])
+})
+
+test('of Stream, channels may be named by their members, ids may be numbers, and what was read is kept', async () => {
+  await using dir = createDirectory()
+  const path = join(dir.path, 'stream.jsonl')
+  const [type, channel_type] = ['messaging', 'messaging']
+  const say = (id: string, day: string) => ({
+    type: 'message',
+    item: {
+      ...{ channel_type, channel_member_ids: ['42', 'ann'], id, user: '42', text: 'Hi @Ann' },
+      ...{ mentioned_users_ids: ['ann'], created_at: `2024-05-${day}T10:00:00Z` },
+    },
+  })
+  const entities = [
+    { type: 'user', item: person },
+    { type: 'channel', item: { type, member_ids: ['ann', '42'], created_by: 'ann' } },
+    {
+      type: 'member',
+      item: { channel_type, channel_member_ids: ['42', 'ann'], user_id: 'ann', last_read: '2024-05-02T00:00:00Z' },
+    },
+    ...[say('m1', '01'), say('m2', '03')],
+  ]
+  writeFileSync(path, entities.map(entity => JSON.stringify(entity)).join('\n'))
+
+  const lines = await collect(converters.stream!(path))
+  expect(lines).toMatchObject([
+    { type: 'header' },
+    { type: 'user', id: 'ann', uid: 'ann' },
+    { type: 'user', id: '42', uid: 'user-42' },
+    { type: 'app', uid: 'messaging_!members-42-ann' },
+    ...['m1', 'm2'].map(id => ({ type: 'message', id, text: 'Hi [Ann](@ann)', mentions: ['ann'], created_by: '42' })),
+    { type: 'member', user: 'ann', marked: 'm1' },
+  ])
+  writeFileSync(path, JSON.stringify([...entities, { type: 'message', item: { ...said, ...place } }]))
+  await expect(collect(converters.stream!(path))).rejects.toThrow('the channel messaging:hq, but not it')
 })
 
 /** The lines as they would stand in a file. */

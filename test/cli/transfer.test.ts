@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram } from '../support/process.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
-import { countWrong, exported, imported, writeLines, type Line } from '../support/transfer.ts'
+import { countWrong, exported, imported, withoutIds, writeLines, type Line } from '../support/transfer.ts'
 import { upload } from '../support/uploads.ts'
 
 const admin = join(import.meta.dirname, '../../src/cli/admin.ts')
@@ -28,9 +28,19 @@ test(
       before = await seenBy(server)
     }
 
-    await imported(target.url, await exported(source.url))
+    const lines = await exported(source.url)
+    await imported(target.url, lines)
 
     expect(await countWrong(target.url)).toBe(0)
+    expect(withoutIds(await exported(target.url))).toEqual(withoutIds(lines))
+    for (const share of [0.2, 0.5, 0.8]) {
+      await using interrupted = await createDatabase()
+      // Within a blob, it ends with a fault.
+      await imported(interrupted.url, lines.slice(0, lines.length * share)).catch(() => {})
+      await imported(interrupted.url, lines)
+      expect(withoutIds(await exported(interrupted.url))).toEqual(withoutIds(lines))
+      expect(await countWrong(interrupted.url)).toBe(0)
+    }
     await using server = await startServer({ DATABASE_URL: target.url })
     expect(await seenBy(server)).toEqual(before)
     expect(await ask(target, 'select count(*) as count from events where app_id > 0')).toEqual([{ count: 0 }])
@@ -213,7 +223,10 @@ test('an export of one app has its users and nothing of others; one of a user wh
   await imported(target.url, news)
   expect(await countWrong(target.url)).toBe(0)
   expect(of(ben, 'user').map(({ uid }) => uid)).toEqual(['ben-3'])
-  expect(of(ben, 'message').map(({ text }) => text)).toEqual(['No typo', 'Not this', 'With a meeting'])
+  expect(of(ben, 'message').map(({ text }) => text)).toEqual([
+    ...['No typo', 'Not this', 'With a meeting', 'elsewhere', 'To myself'],
+  ])
+  expect(of(ben, 'follow')).toHaveLength(2)
   expect(of(ben, 'comment').map(({ text }) => text)).toEqual(['one', 'two', 'three'])
   expect(of(ben, 'file').map(({ name }) => name)).toEqual(['soup.svg'])
   expect(of(ben, 'reaction')).toHaveLength(1)
@@ -398,6 +411,30 @@ async function live(server: Server): Promise<void> {
   await ann.post('/api/apps', { type: 'agent_chat', uid: 'help', members: ['bot'] })
 
   await ann.post(`/api/users/${ben.id}/follow`)
+  await ben.post(`/api/users/${ann.id}/follow`)
+  await admin.patch(`/api/apps/${app}`, {
+    picture: (await upload(ann, { name: 'b.svg', content: picture })).body.id,
+    metadata: { deep: [1, 2.5e-7, null, { no: false, '': '' }], big: 2 ** 53, none: {}, empty: [] },
+  })
+  const drawn = { provider: 'Draw', name: 'sketch', size: 7, link: 'https://draw.example/1', width: 8, raw: { a: [1] } }
+  const sketch = (await ann.post('/api/blobs/external', drawn)).body
+  await say(ann, 'With a link to a file', { blobs: [sketch.id], options: [{ text: 'a' }, { text: 'b' }] })
+  const notes = (await admin.post('/api/apps', { type: 'comments', uid: 'notes', members })).body.id
+  await ann.post(`/api/apps/${notes}/comments`, { text: 'On its own', metadata: { of: 'comments' } })
+  const [moved] = [await server.person('Moved away')].map(succeeding)
+  await admin.put(`/api/apps/${app}/members/${moved!.id}`, { access: 'write' })
+  await say(moved!, 'I was here')
+  await ann.post(`/api/posts/${post.id}/unsubscribe`)
+  await ben.post(`/api/apps/${app}/stars`)
+  await ben.post(`/api/apps/${feed}/unsubscribe`)
+  await admin.post(`/api/users/${moved!.id}/trash`)
+  const self = (await ben.post('/api/apps', { type: 'private_chat', members: [ben.uid] })).body.id
+  await say(ben, 'elsewhere')
+  await ben.post(`/api/apps/${self}/messages`, { text: 'To myself' })
+  await ben.put(`/api/apps/${self}/archive`)
+  const old = (await admin.post('/api/apps', { type: 'chat', uid: 'old', name: 'Old', members })).body.id
+  await ann.post(`/api/apps/${old}/messages`, { text: 'Over' })
+  await admin.post(`/api/apps/${old}/trash`)
 }
 
 /** Fails where a call does. */

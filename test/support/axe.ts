@@ -6,6 +6,7 @@ import { overflowOf } from './admin-page.ts'
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const widths = [320, 375, 1280]
+const windows = widths.flatMap(width => (['light', 'dark'] as const).map(colorScheme => ({ width, colorScheme })))
 
 interface Finding {
   id: string
@@ -13,18 +14,16 @@ interface Finding {
 }
 
 /**
- * Where a page is wider than a window of 320, 375 or 1280 pixels, and what axe finds on it in one of these with light
- * colours and in another one with dark ones: in others on the next turn, because axe takes a second for a long page.
+ * Where a page is wider than a window of 320, 375 or 1280 pixels, and what axe finds on it in one of these, light or dark:
+ * in another one on each turn, because axe takes up to a second.
  */
 export async function findFaults(page: Page, turn: number): Promise<string[]> {
   const faults = await findOverflow(page)
-  for (const [at, colorScheme] of (['light', 'dark'] as const).entries()) {
-    const width = widths[(turn + at) % widths.length]!
-    await page.setViewportSize({ width, height: 800 })
-    await page.emulateMedia({ colorScheme })
-    faults.push(...(await findFaultsNow(page)).map(fault => `${width} pixels, ${colorScheme}: ${fault}`))
-  }
-  return faults
+  const { width, colorScheme } = windows[turn % windows.length]!
+  await page.setViewportSize({ width, height: 800 })
+  await page.emulateMedia({ colorScheme })
+  const found = await findFaultsNow(page)
+  return [...faults, ...found.map(fault => `${width} pixels, ${colorScheme}: ${fault}`)]
 }
 
 /** Where a page is wider than its window. */

@@ -23,6 +23,37 @@ export async function exported(url: string, only: { app?: string; user?: string 
   return lines
 }
 
+/**
+ * Lines with what they are in their file instead of the ids that the deployment gave them, in the order in which ids first
+ * occur: equal for two deployments that hold the same.
+ */
+export function withoutIds(lines: readonly Line[]): Line[] {
+  const known = new Map<string, string>()
+  const rename = (space: string, ref: string) => {
+    if (/^(?:system|deleted)$/.test(ref)) return ref
+    if (!known.has(`${space}:${ref}`)) known.set(`${space}:${ref}`, `${space} ${known.size}`)
+    return known.get(`${space}:${ref}`)!
+  }
+  const renameAll = (value: unknown, name: string, type: string): unknown => {
+    const space = spaces[name === 'id' ? type : name]
+    if (Array.isArray(value)) return value.map(one => renameAll(one, name, type))
+    if (space !== undefined && value !== null && typeof value !== 'object') return rename(space, String(value))
+    if (name === 'text' && typeof value === 'string')
+      return value.replace(/\(@u(\d+)\)/g, (_, id: string) => `(@${rename('user', id)})`)
+    if (value === null || typeof value !== 'object' || /^(?:metadata|raw)$/.test(name)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, renameAll(one, key, type)]))
+  }
+  return lines.filter(({ type }) => type !== 'header').map(line => renameAll(line, '', line.type) as Line)
+}
+
+/** The members of lines that hold an id, and whose; what an id is the id of, by the type of its line. */
+const spaces: Record<string, string> = {
+  ...{ user: 'user', followed: 'user', owner: 'user', created_by: 'user', updated_by: 'user', pair: 'user' },
+  ...{ mentions: 'user', directory: 'directory', directories: 'directory', app: 'app', blob: 'blob', image: 'blob' },
+  ...{ item: 'item', parent: 'item', marked: 'item', archived: 'item', hidden: 'item' },
+  ...{ message: 'item', post: 'item', comment: 'item', file: 'item' },
+}
+
 export function imported(url: string, lines: readonly object[], isDryRun = false) {
   const text = lines.map(line => `${JSON.stringify(line)}\n`).join('')
   return importLines({

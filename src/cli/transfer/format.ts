@@ -12,6 +12,7 @@ import {
 import { fieldInputs } from '../../resources/apps/content-fields.ts'
 import { kinds } from '../../resources/apps/kinds.ts'
 import { Provider } from '../../resources/agents/schema.ts'
+import { ExternalBlob } from '../../resources/blobs/schema.ts'
 import { toEmoji } from '../../resources/reactions/emoji.ts'
 import { toFrame } from '../../resources/embeds/unfurl/frame.ts'
 
@@ -143,14 +144,9 @@ const Blob = z.object({
   media_type: z.string().min(1).max(256),
   size: z.int().nonnegative(),
   ...made,
-  external: z
-    .object({
-      provider: Line(64),
-      link: WebAddressInput,
-      download: WebAddressInput.nullish(),
-      embed: WebAddressInput.nullish(),
-    })
-    .nullish(),
+  external: ExternalBlob.pick({
+    ...{ provider: true, link: true, width: true, height: true, download: true, embed: true, raw: true },
+  }).nullish(),
 })
 const Bytes = z.object({ type: z.literal('bytes'), data: z.base64() })
 

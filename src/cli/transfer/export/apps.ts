@@ -1,3 +1,4 @@
+import { deletedUser } from '../../../auth/principal.ts'
 import type { DraftLine } from '../format.ts'
 import { pages, pageSize, toLine } from './lines.ts'
 import type { Source } from './source.ts'
@@ -52,18 +53,18 @@ export async function* listApps(source: Source): AsyncGenerator<AppLines> {
 
 async function* toLines({ users, blobs, scope }: Source, row: AppRow): AsyncGenerator<DraftLine> {
   const { id, type: kind, directory_id, owner_id, picture_id, pair, created_by, updated_by, ...rest } = row
-  const two = pair?.split(':').map(Number) ?? []
+  const two = kind === 'private_chat' ? (pair?.split(':').map(Number) ?? [deletedUser, deletedUser]) : []
   yield* users.add([created_by, updated_by, owner_id, ...two])
-  const toRef = (user: number | null) => user && users.ref(user)
   yield toLine('app', {
     ...rest,
     id,
     kind,
-    pair: two.map(users.ref),
-    owner: toRef(owner_id),
+    // Without one of the two, it is the chat of no pair.
+    pair: two.some(users.isGone) ? ['deleted', 'deleted'] : two.map(users.ref),
+    owner: users.ref(owner_id),
     directory: scope.user === null ? directory_id : null,
     created_by: users.ref(created_by),
-    updated_by: toRef(updated_by),
+    updated_by: users.ref(updated_by),
   })
   if (picture_id === null || scope.user !== null) return
   yield* blobs.list([picture_id], () => users.ref(created_by))

@@ -31,12 +31,12 @@ export class BlobLines {
   async *list(ids: readonly number[], toUser: (id: number) => string): AsyncGenerator<DraftLine> {
     const missing = ids.filter(id => !this.#written.has(id))
     for (const [id, blob] of await listBlobs(this.#db, missing)) {
-      const { name, media_type, size, key, created_at, provider, link, download, embed } = blob
+      const { name, media_type, size, key, created_at, provider, link, width, height, download, embed, raw } = blob
       const source = key === null ? null : await this.#bytes.open(key)
       const isMissing = key !== null && source === null
       if (isMissing) this.#progress.say(`A file whose bytes are missing is empty in the export: ${name} (${key})`)
       this.#written.set(id, true)
-      const external = key === null ? { provider, link: link!, download, embed } : null
+      const external = key === null ? { provider: provider!, link: link!, width, height, download, embed, raw } : null
       const author = { created_at, created_by: toUser(blob.created_by) }
       yield { ...toLine('blob', { id, name, media_type, ...author, external }), size: isMissing ? 0 : size }
       if (source === null) continue

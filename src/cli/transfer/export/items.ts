@@ -99,7 +99,7 @@ async function toContentLines({ db, scope, users, blobs }: Source, rows: Content
       embed: embed && toEmbed(embed),
       meeting: meeting && authored(meeting),
       ...{ created_at, created_by: users.ref(row.created_by), updated_at, trashed_at },
-      updated_by: updated_by && users.ref(updated_by),
+      updated_by: users.ref(updated_by),
     }
   }
   const named = (ids: number[]) => ids.filter(id => !users.isGone(id) && scope.user === null).map(String)
@@ -138,7 +138,7 @@ async function* toFileLines({ users, blobs }: Source, app: number, file: FileRow
       created_by: users.ref(created_by),
     })),
     created_by: users.ref(created_by),
-    updated_by: updated_by && users.ref(updated_by),
+    updated_by: users.ref(updated_by),
   })
 }
 

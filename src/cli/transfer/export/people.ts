@@ -1,3 +1,4 @@
+import { systemUser } from '../../../auth/principal.ts'
 import type { Fragment } from '../../../postgres/sql.ts'
 import type { DraftLine } from '../format.ts'
 import type { BlobLines } from './blobs.ts'
@@ -37,14 +38,13 @@ export class UserLines {
   }
 
   /** How the file names a user; call `add` before. */
-  readonly ref = (id: number): string => {
-    if (id === 0) return 'system'
-    return id < 0 || this.#gone.has(id) ? 'deleted' : String(id)
+  readonly ref = <Id extends number | null>(id: Id): string | Exclude<Id, number> => {
+    if (id === null) return id as Exclude<Id, number>
+    if (id === systemUser) return 'system'
+    return this.isGone(id) ? 'deleted' : String(id)
   }
 
-  isGone(id: number): boolean {
-    return id < 0 || this.#gone.has(id)
-  }
+  readonly isGone = (id: number): boolean => id < 0 || this.#gone.has(id)
 
   /** All users, or the one of the scope. */
   async *all(): AsyncGenerator<DraftLine> {
@@ -90,9 +90,9 @@ export class UserLines {
   }
 }
 
-/** Who follows whom; of a user, whom the user follows. */
+/** Who follows whom; of a user, whom the user follows, and by whom the user is followed. */
 export async function* listFollows({ db, scope: { user } }: Selection): AsyncGenerator<DraftLine> {
-  const isWanted = user === null ? db`true` : db`user_id = ${user}`
+  const isWanted = user === null ? db`true` : db`${user} in (user_id, followed_id)`
   type Row = { id: number; follows: { user: number; followed: number; created_at: Date }[] }
   const find = (after: number) => db<Row[]>`
     select user_id as id, json_agg(json_build_object('user', user_id, 'followed', followed_id, 'created_at', created_at)) as follows

@@ -26,6 +26,11 @@ export class Threads {
   }
 }
 
+/** The uid of a user with an id elsewhere: a uid is not digits alone, and not what mentions name an id by. */
+export function toUid(id: string): string {
+  return /^u?\d+$/i.test(id) ? `user-${id}` : id
+}
+
 /** Attaches what is kept elsewhere to a message. */
 export function* attach(
   message: { id: string; app: string; created_at: string; created_by: string },

@@ -1,4 +1,5 @@
 import { escapeLabel } from '../../../resources/content/text/mention-syntax.ts'
+import { toUid } from './conversation.ts'
 import { emojiOf } from './emoji.ts'
 
 /** Code, which stays as it is, and what Slack writes in angle brackets. */
@@ -34,7 +35,7 @@ function toCode(code: string): string {
 function toLink(target: string, nameOf: (user: string) => string): string {
   const bar = target.indexOf('|')
   const [to, label] = bar === -1 ? [target, null] : [target.slice(0, bar), unescape(target.slice(bar + 1))]
-  if (to.startsWith('@')) return `[${escapeLabel(nameOf(to.slice(1)))}](@${to.slice(1)})`
+  if (to.startsWith('@')) return `[${escapeLabel(nameOf(to.slice(1)))}](@${toUid(to.slice(1))})`
   if (to.startsWith('#')) return `#${label ?? to.slice(1)}`
   if (to.startsWith('!')) return label ?? `@${to.slice(1).split('^', 1)[0]}`
   const url = unescape(to)

@@ -4,7 +4,7 @@ import { unzipSync } from 'fflate'
 import { z } from 'zod'
 import { StartFault } from '../../../lib/errors.ts'
 import { formatVersion, type DraftLine } from '../format.ts'
-import { attach, Threads } from './conversation.ts'
+import { attach, Threads, toUid } from './conversation.ts'
 import { emojiOf } from './emoji.ts'
 import { toMarkdown } from './mrkdwn.ts'
 
@@ -86,7 +86,7 @@ export function* convertSlack(path: string): Generator<DraftLine> {
     yield {
       type: 'user',
       id,
-      uid: id,
+      uid: toUid(id),
       ...person,
       email: profile.email,
       phone_number: profile.phone?.slice(0, 32),
@@ -174,7 +174,7 @@ function* addPeople(
   for (const id of ids) {
     if (id === undefined || id === 'system' || names.has(id)) continue
     names.set(id, known[id] ?? id)
-    yield { type: 'user', id, uid: id, name: names.get(id) }
+    yield { type: 'user', id, uid: toUid(id), name: names.get(id) }
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { StartFault } from '../../../lib/errors.ts'
 import { escapeLabel } from '../../../resources/content/text/mention-syntax.ts'
 import { formatVersion, type DraftLine } from '../format.ts'
-import { attach, Threads } from './conversation.ts'
+import { attach, Threads, toUid } from './conversation.ts'
 import { emojiOf } from './emoji.ts'
 
 /** Where Stream writes a user whole, only the id is taken; the users have lines of their own, or are made of it. */
@@ -21,16 +21,24 @@ const User = z.looseObject({
   deleted_at: time,
   deactivated_at: time,
 })
+/** How entities name their channel. A channel of fixed members may be named by these instead of an id. */
+const place = {
+  cid: z.string().optional(),
+  channel_type: z.string().optional(),
+  channel_id: z.string().optional(),
+  channel_member_ids: z.array(z.string()).optional(),
+}
 const Channel = z.looseObject({
-  id: z.string(),
+  id: z.string().nullish(),
   type: z.string(),
+  member_ids: z.array(z.string()).nullish(),
   name: z.string().nullish(),
   created_by: Person.nullish(),
   created_at: time,
 })
 const Member = z.looseObject({
-  channel_type: z.string().optional(),
-  channel_id: z.string().optional(),
+  ...place,
+  last_read: time,
   user_id: z.string().optional(),
   user: Person.nullish(),
   is_moderator: z.boolean().nullish(),
@@ -51,17 +59,18 @@ const Reaction = z.looseObject({
   created_at: time,
 })
 const Message = z.looseObject({
+  ...place,
   id: z.string(),
-  channel_type: z.string().optional(),
-  channel_id: z.string().optional(),
   user: Person,
   text: z.string().nullish(),
   type: z.string().nullish(),
   parent_id: z.string().nullish(),
+  quoted_message_id: z.string().nullish(),
   created_at: z.string(),
   updated_at: time,
   deleted_at: time,
   mentioned_users: z.array(Person).nullish(),
+  mentioned_users_ids: z.array(Person).nullish(),
   attachments: z.array(Attachment).nullish(),
   latest_reactions: z.array(Reaction).nullish(),
 })
@@ -91,7 +100,10 @@ export function* convertStream(path: string): Generator<DraftLine> {
   if (stream.channels.size === 0) throw new StartFault(`${path} is no export of Stream: there are no channels in it.`)
   yield { type: 'header', format: 'parley', version: formatVersion, source: 'stream' }
   for (const { id, name, email, created_at, deleted_at, deactivated_at } of stream.users.values())
-    yield { type: 'user', id, uid: id, name, email, created_at, trashed_at: deleted_at ?? deactivated_at }
+    yield { type: 'user', id, uid: toUid(id), name, email, created_at, trashed_at: deleted_at ?? deactivated_at }
+  for (const cid of [...stream.members.keys(), ...stream.messages.keys()])
+    if (!stream.channels.has(cid))
+      throw new StartFault(`${path} has members or messages of the channel ${cid}, but not it.`)
   for (const [cid, { name, created_by, created_at }] of stream.channels) {
     const uid = cid.replace(':', '_')
     const author = created_by?.id
@@ -101,8 +113,9 @@ export function* convertStream(path: string): Generator<DraftLine> {
     )
     const threads = new Threads()
     for (const message of messages) yield* convertMessage(stream, cid, message, threads)
-    const marked = messages.at(-1)?.id
     for (const member of stream.members.get(cid) ?? []) {
+      const read = member.last_read ? toTime(member.last_read) : null
+      const marked = messages.findLast(({ created_at }) => read === null || toTime(created_at) <= read)?.id
       const user = member.user_id ?? member.user?.id
       const isAdmin = member.is_moderator === true || member.channel_role === 'channel_moderator' || user === author
       if (user !== undefined) yield { type: 'member', app: cid, user, access: isAdmin ? 'admin' : 'write', marked }
@@ -111,19 +124,19 @@ export function* convertStream(path: string): Generator<DraftLine> {
 }
 
 function* convertMessage(stream: Stream, app: string, message: Message, threads: Threads): Generator<DraftLine> {
-  const { id, user, parent_id = null, updated_at, deleted_at } = message
+  const { id, user, parent_id, quoted_message_id, updated_at, deleted_at } = message
   const by = stream.users.get(user.id)?.name ?? user.id
   let text = message.text ?? ''
-  const mentioned = message.mentioned_users ?? []
+  const mentioned = mentionedIn(message)
   for (const person of mentioned) {
     const name = stream.users.get(person.id)?.name ?? person.id
-    text = text.replaceAll(`@${name}`, `[${escapeLabel(name)}](@${person.id})`)
+    text = text.replaceAll(`@${name}`, `[${escapeLabel(name)}](@${toUid(person.id)})`)
   }
   threads.add(id, { by, text })
   const made = { created_at: toTime(message.created_at), created_by: user.id }
   const isEdited = updated_at && toTime(updated_at) !== made.created_at
   yield {
-    ...{ type: 'message', id, app, text: threads.quote(parent_id, text), ...made },
+    ...{ type: 'message', id, app, text: threads.quote(parent_id ?? quoted_message_id ?? null, text), ...made },
     mentions: mentioned.map(person => person.id),
     ...(isEdited && { updated_at, updated_by: user.id }),
     trashed_at: deleted_at ?? (message.type === 'deleted' ? made.created_at : null),
@@ -155,31 +168,44 @@ function collect(stream: Stream, value: unknown): void {
 }
 
 function collectChannel(stream: Stream, channel: unknown, { messages, members }: Record<string, unknown>): void {
-  const { id, type } = addChannel(stream, channel)
-  const place = { channel_type: type, channel_id: id }
-  for (const member of z.array(Member).parse(members ?? [])) addMember(stream, { ...member, ...place })
-  for (const message of z.array(Message).parse(messages ?? [])) addMessage(stream, { ...message, ...place })
+  const cid = addChannel(stream, channel)
+  for (const member of z.array(Member).parse(members ?? [])) addMember(stream, { ...member, cid })
+  for (const message of z.array(Message).parse(messages ?? [])) addMessage(stream, { ...message, cid })
 }
 
 function addUser({ users }: Stream, user: z.output<typeof User> | z.output<typeof Person> | null | undefined): void {
   if (user && (!users.has(user.id) || user.name)) users.set(user.id, User.parse({ ...users.get(user.id), ...user }))
 }
 
-function addChannel(stream: Stream, entity: unknown): z.output<typeof Channel> {
+function addChannel(stream: Stream, entity: unknown): string {
   const channel = Channel.parse(entity)
-  stream.channels.set(`${channel.type}:${channel.id}`, channel)
+  const cid = `${channel.type}:${channel.id ?? toMembers(channel.member_ids)}`
+  stream.channels.set(cid, channel)
   addUser(stream, channel.created_by)
-  return channel
+  return cid
+}
+
+function cidOf({ cid, channel_type, channel_id, channel_member_ids }: z.output<z.ZodObject<typeof place>>): string {
+  return cid ?? `${channel_type}:${channel_id ?? toMembers(channel_member_ids)}`
+}
+
+/** In place of the id of a channel: its members, in any order. */
+function toMembers(users: readonly string[] | null | undefined): string {
+  return `!members-${users?.toSorted().join('-')}`
+}
+
+function mentionedIn({ mentioned_users, mentioned_users_ids }: Message) {
+  return mentioned_users ?? mentioned_users_ids ?? []
 }
 
 function addMember(stream: Stream, member: z.output<typeof Member>): void {
   addUser(stream, member.user)
-  append(stream.members, `${member.channel_type}:${member.channel_id}`, member)
+  append(stream.members, cidOf(member), member)
 }
 
 function addMessage(stream: Stream, message: Message): void {
-  for (const person of [message.user, ...(message.mentioned_users ?? [])]) addUser(stream, person)
-  append(stream.messages, `${message.channel_type}:${message.channel_id}`, message)
+  for (const person of [message.user, ...mentionedIn(message)]) addUser(stream, person)
+  append(stream.messages, cidOf(message), message)
   for (const reaction of message.latest_reactions ?? []) addReaction(stream, { ...reaction, message_id: message.id })
 }
 

@@ -41,10 +41,19 @@ export class Blobs {
     for await (const piece of content) size += piece.length
     if (isKnown) return
     if (!line.external) requireSize(line, size)
-    const { provider = null, link = null, download = null, embed = null } = line.external ?? {}
-    const stored = { key: null, secret: toSecret(), image: null, width: null, height: null, raw: null }
-    const { media_type } = line
-    await this.#insert(line, { ...stored, media_type, size: line.size, provider, link, download, embed })
+    const given: Partial<NonNullable<BlobLine['external']>> = line.external ?? {}
+    const {
+      provider = null,
+      link = null,
+      width = null,
+      height = null,
+      download = null,
+      embed = null,
+      raw = null,
+    } = given
+    const external = { provider, link, width, height, download, embed, raw }
+    const { media_type, size: said } = line
+    await this.#insert(line, { key: null, secret: toSecret(), image: null, media_type, size: said, ...external })
   }
 
   close(): void {

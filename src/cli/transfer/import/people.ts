@@ -17,7 +17,7 @@ export async function addDirectories(tx: Tx, refs: Refs, lines: Numbered<LineOf<
   const made = []
   for (const { id: ref, name, created_at } of missing) {
     const found = known.get(foldName(name))
-    const id = found ?? ids.pop()!
+    const id = found ?? ids.shift()!
     refs.add('directory', ref, id)
     known.set(foldName(name), id)
     if (found === undefined) made.push({ id, name, created_at: created_at ?? new Date() })
@@ -38,7 +38,7 @@ export async function addUsers(tx: Tx, refs: Refs, lines: Numbered<LineOf<'user'
   const [made, inDirectories, agents] = [[], [], []] as object[][]
   for (const { type: _, id: ref, number, directories, agent, ...line } of missing) {
     const found = line.uid ? known.get(foldName(line.uid)) : undefined
-    const id = found ?? ids.pop()!
+    const id = found ?? ids.shift()!
     refs.add('user', ref, id)
     if (found !== undefined) continue
     if (line.uid) known.set(foldName(line.uid), id)
