@@ -58,7 +58,10 @@ describe.skipIf(!hasBrowser)('the views of the administration page', inBrowser, 
       for (const [turn, view] of views.entries()) {
         await goTo(page, view)
         expect([view, await findFaults(page, turn)]).toEqual([view, []])
-        const create = page.getByRole('main').getByRole('button', { name: /^Create/ }).first()
+        const create = page
+          .getByRole('main')
+          .getByRole('button', { name: /^Create/ })
+          .first()
         if (!(await create.isVisible())) continue
         await create.click()
         await page.getByRole('dialog').waitFor()

