@@ -1,4 +1,4 @@
-import { median, ratiosOf, type Measurement } from '../figures.ts'
+import { median, ratiosOf, type Measurement, type Target } from '../figures.ts'
 
 /** Parley beside the hand-made server: its figures divided by that server's, of what is known of both. */
 export interface Comparison {
@@ -43,4 +43,10 @@ export function compare(
       ...ratio('disk', of => of.diskBytes),
     ],
   }
+}
+
+/** What a ratio of a comparison may be at most; nothing where it is not known. */
+export function ratioTarget({ label, peer, ratios }: Comparison, name: string, limit: number): Target[] {
+  const known = ratios.filter(ratio => ratio.name === name)
+  return known.map(({ value }) => ({ name: `${name}, ${label} ÷ ${peer}`, value, bound: 'at most', limit, unit: '×' }))
 }

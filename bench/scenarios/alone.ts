@@ -1,6 +1,6 @@
 import { cpuTarget, ratioOf, type Target } from '../figures.ts'
 import { measureExchange, measurePeer, measureUntilDone } from '../measure.ts'
-import { compare, peerLabel } from '../peers/comparison.ts'
+import { compare, peerLabel, ratioTarget } from '../peers/comparison.ts'
 import { Peer } from '../peers/peer.ts'
 import { insert, Pgbench, pgbenchName } from '../pgbench.ts'
 import { measureRounds } from '../rounds.ts'
@@ -35,12 +35,15 @@ export const alone: Scenario = {
     const measurements = await measureRounds(stage, () => steps).finally(() => peer?.stop())
     pgbench?.stop()
     const comparisons = peer === null ? [] : [compare(measurements, label, peerDescribed.label, { isUntilDone: true })]
-    const cost = cpuTarget(measurements, label, 'messages of one sender, all done', 0.6)
-    if (pgbench === null) return { measurements, targets: [cost], comparisons, notes: ['pgbench is not installed.'] }
+    const costs = [
+      cpuTarget(measurements, label, 'messages of one sender, all done', 0.6),
+      ...comparisons.flatMap(one => [...ratioTarget(one, 'p50', 0.75), ...ratioTarget(one, 'CPU of 1,000', 0.7)]),
+    ]
+    if (pgbench === null) return { measurements, targets: costs, comparisons, notes: ['pgbench is not installed.'] }
     const value = ratioOf(measurements, label, pgbenchName(1), 'p50Ms')
     const wait: Target = { name: 'p50 ÷ pgbench with one client', value, bound: 'at most', limit: 3.5, unit: '×' }
     const notes = ['Sends a second are with what they leave to be done.']
-    return { measurements, targets: [wait, cost], comparisons, notes }
+    return { measurements, targets: [wait, ...costs], comparisons, notes }
   },
 
   async runElsewhere(stage): Promise<Outcome> {

@@ -77,18 +77,20 @@ interface Bounds {
   spread: Spread
   sends: number
   cost: number
+  /** Of the database alone, which is what nodes on machines of their own share. */
+  database: number
   pages?: number
 }
 
 const bounds: Bounds[] = [
-  { name: '1 node', spread: 'at random', sends: 0.95, cost: 1.05, pages: 0.95 },
-  { name: '2 nodes', spread: 'hashed', sends: 0.8, cost: 1.6, pages: 0.85 },
-  { name: '2 nodes', spread: 'at random', sends: 0.7, cost: 1.7, pages: 0.85 },
-  { name: '3 nodes', spread: 'at random', sends: 0.6, cost: 2, pages: 0.8 },
+  { name: '1 node', spread: 'at random', sends: 0.95, cost: 1.05, database: 1.4, pages: 0.95 },
+  { name: '2 nodes', spread: 'hashed', sends: 0.8, cost: 1.6, database: 1.4, pages: 0.85 },
+  { name: '2 nodes', spread: 'at random', sends: 0.9, cost: 1.4, database: 1.4, pages: 0.85 },
+  { name: '3 nodes', spread: 'at random', sends: 0.8, cost: 1.7, database: 1.6, pages: 0.8 },
 ]
 
-/** The database is what nodes on machines of their own share. */
-const databaseBound = 1.4
+/** What the 99th percentile of waits with three nodes may be of a single one's. */
+const waitBound = 2
 
 /**
  * What does a node add? Nodes, Redis and database share one machine here, so that the same work at the same cost would be
@@ -196,14 +198,14 @@ function toTargets(measurements: Measurement[]): Target[] {
   const add = (name: string, value: number, bound: Target['bound'], limit: number) =>
     targets.push({ name: `${name} ÷ ${single}`, value, bound, limit, unit: '×' })
   const isMeasured = (label: string) => measurements.some(measurement => measurement.label === label)
-  for (const { name, spread, sends, cost, pages } of bounds) {
+  for (const { name, spread, sends, cost, database, pages } of bounds) {
     const label = toLabel(name, 'sends', spread)
     if (!isMeasured(label)) continue
     const baseline = toLabel(single, 'sends', spread)
     add(label, ratioOf(measurements, label, baseline), 'at least', sends)
     add(`${label}, CPU`, costRatioOf(measurements, label, baseline), 'at most', cost)
-    const database = ratioOf(measurements, label, baseline, 'databaseCpu')
-    add(`${label}, CPU of the database`, database, 'at most', databaseBound)
+    add(`${label}, CPU of the database`, ratioOf(measurements, label, baseline, 'databaseCpu'), 'at most', database)
+    if (name === '3 nodes') add(`${label}, p99`, ratioOf(measurements, label, baseline, 'p99Ms'), 'at most', waitBound)
     const read = toLabel(name, 'pages', spread)
     const rate = ratioOf(measurements, read, toLabel(single, 'pages', spread))
     if (pages !== undefined) add(read, rate, 'at least', pages)
@@ -213,7 +215,7 @@ function toTargets(measurements: Measurement[]): Target[] {
     baseline: toLabel(single, work, 'at random'),
   }))
   if (!isMeasured(shared!.label)) return targets
-  add(shared!.label, ratioOf(measurements, shared!.label, shared!.baseline), 'at least', 0.5)
+  add(shared!.label, ratioOf(measurements, shared!.label, shared!.baseline), 'at least', 0.7)
   add(`${shared!.label}, CPU`, costRatioOf(measurements, shared!.label, shared!.baseline), 'at most', 2)
   add(`${told!.label}, CPU`, costRatioOf(measurements, told!.label, told!.baseline), 'at most', 1.3)
   return targets

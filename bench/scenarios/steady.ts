@@ -1,7 +1,7 @@
 import { figureOf, medians, type Measurement, type Target } from '../figures.ts'
 import { socketIo, type Protocol } from '../crowd.ts'
 import { measureParts, measurePeer, measureUntilDone, toCosts, toPercentiles, type Part } from '../measure.ts'
-import { compare, peerLabel } from '../peers/comparison.ts'
+import { compare, peerLabel, ratioTarget } from '../peers/comparison.ts'
 import { Peer } from '../peers/peer.ts'
 import { measureRounds } from '../rounds.ts'
 import type { AnyStage, Scenario } from '../stage.ts'
@@ -44,12 +44,13 @@ export const steady: Scenario = {
       peer && peer.measure(stage, there => measurePeer(there, peerDescribed(stage.rate), toJob(there, socketIo)))
     const all = await measureRounds(stage, () => [write, writeThere]).finally(() => peer?.stop())
     const measurements = [...all, ...minutes]
-    return {
-      measurements,
-      targets: stage.rate === null ? toTargets(measurements, label, medians(minutes)) : [],
-      comparisons:
-        peer === null ? [] : [compare(measurements, label, peerDescribed(stage.rate).label, { isUntilDone: true })],
-    }
+    const comparisons =
+      peer === null ? [] : [compare(measurements, label, peerDescribed(stage.rate).label, { isUntilDone: true })]
+    const targets = [
+      ...toTargets(measurements, label, medians(minutes)),
+      ...comparisons.flatMap(one => ratioTarget(one, 'CPU of 1,000', 0.9)),
+    ]
+    return { measurements, targets: stage.rate === null ? targets : [], comparisons }
   },
 
   async runElsewhere(stage) {

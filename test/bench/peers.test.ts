@@ -28,6 +28,15 @@ test.skipIf(isSkipped)(
     expect(ratiosOf('send')).toEqual([figures, [...costs, 'disk'], figures, [...costs, 'disk']])
     expect(ratiosOf('fan-out')).toEqual([figures])
     expect(page).toContain('divided by hand-made, one sender')
+    const bounds = report.scenarios.flatMap(({ targets }) =>
+      targets.filter(({ name }) => name.includes(' ÷ hand-made')),
+    )
+    expect(bounds.map(({ name, limit }) => [name.split(', ')[0], limit])).toEqual([
+      ['p50', 0.75],
+      ['CPU of 1,000', 0.7],
+      ['CPU of 1,000', 0.9],
+      ['CPU of 1,000', 0.25],
+    ])
     const fanOut = report.scenarios.find(({ name }) => name === 'fan-out')!
     expect(fanOut.targets.find(({ name }) => name === 'deliveries lost')!.value).toBe(0)
   },
