@@ -62,5 +62,7 @@ export const auditActions = [
   'session_ended',
   'audit_exported',
   'tool_called',
+  'client_allowed',
+  'client_ended',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

@@ -54,13 +54,15 @@ export const tokenLimit = 8 * 1024
 /**
  * The principal of a request, by its Authorization header (RFC 6750): synchronously where the credential is known to
  * this node, otherwise after a query. 401 where the credential is missing or not valid, 403 where the operation is not
- * for its kind. `addressOf` gives the client's address, by which failures are limited.
+ * for its kind. `addressOf` gives the client's address, by which failures are limited. `takesGrants`: tokens that users
+ * have let clients have are accepted.
  */
 export function authenticate(
   auth: Auth | Secret,
   header: string,
   credentials: Credentials,
   addressOf: () => string,
+  takesGrants = false,
 ): Principal | Promise<Principal> {
   if (auth === 'none') return unauthenticated
   if (auth instanceof Secret) return requireSecret(auth, header)
@@ -68,7 +70,7 @@ export function authenticate(
   if (token === undefined) throw unauthorized(auth, header)
   const principal = credentials.authenticate(token, addressOf)
   const require = (found: Principal | null) => {
-    if (found === null) throw unauthorized(auth, header)
+    if (found === null || (found.grant !== undefined && !takesGrants)) throw unauthorized(auth, header)
     return requirePrincipal(auth, found)
   }
   return principal instanceof Promise ? principal.then(require) : require(principal)

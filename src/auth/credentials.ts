@@ -20,6 +20,7 @@ interface Known {
 interface Holder {
   kind: 'key' | 'user'
   user: number
+  grant?: number
   expires_at: Date | null
 }
 
@@ -28,6 +29,7 @@ interface Found {
   kind: 'key' | 'user'
   user: number
   signedBy?: string
+  grant?: number
   endsAt: number
   expiresAt: number
 }
@@ -35,7 +37,7 @@ interface Found {
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
 
-/** How often a node records the use of a key. The API promises a precision of a minute. */
+/** How often a node records the use of a key or grant. The API promises a precision of a minute. */
 const recordPeriodMs = 60_000
 
 /** More than the active users of one node. */
@@ -79,6 +81,8 @@ export class Credentials {
     sharedLog.listen(event => {
       if (event.type === 'tokens_revoked' || event.type === 'user_trashed' || event.type === 'user_deleted') {
         this.#forget(principal => principal.user === event.entity_id && principal.kind === 'user')
+      } else if (event.type === 'grant_ended') {
+        this.#forget(principal => principal.grant === event.entity_id)
       } else if (event.type === 'keys_revoked') {
         this.#forget(principal => principal.kind === 'key')
       } else if (event.type === 'everything') {
@@ -138,9 +142,14 @@ export class Credentials {
     } while (before !== this.#revocations)
     const now = this.#now().getTime()
     if (found === null || found.expiresAt <= now) return null
-    const { kind, user, signedBy, endsAt, expiresAt } = found
-    const principal: Principal = { kind, user, credential: hash, ...(signedBy !== undefined && { signedBy }) }
-    const known = { principal, endsAt, expiresAt, recordAt: kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
+    const { kind, user, signedBy, grant, endsAt, expiresAt } = found
+    const principal: Principal = {
+      ...{ kind, user, credential: hash },
+      ...(signedBy !== undefined && { signedBy }),
+      ...(grant !== undefined && { grant }),
+    }
+    const isRecorded = kind === 'key' || grant !== undefined
+    const known = { principal, endsAt, expiresAt, recordAt: isRecorded ? 0 : Number.POSITIVE_INFINITY }
     this.#known.set(hash, known)
     return this.#admit(known, now)
   }
@@ -164,7 +173,10 @@ export class Credentials {
   /** Runs in the background; after a failure, the use a minute later is recorded instead. */
   #recordUse(known: Known, now: number): void {
     known.recordAt = now + recordPeriodMs
-    recordUse(this.#sql, known.principal.credential, new Date(now)).catch(() => {})
+    const { grant, credential } = known.principal
+    const at = new Date(now)
+    const recorded = grant === undefined ? recordUse(this.#sql, credential, at) : recordGrantUse(this.#sql, grant, at)
+    recorded.catch(() => {})
   }
 
   #forget(isRevoked: (principal: Principal) => boolean): void {
@@ -196,9 +208,19 @@ const findKeys: Find = batchLoads(async (sql, hashes) => {
 
 /** Served by the primary keys of tokens and users. */
 const findTokens: Find = batchLoads(async (sql, hashes) => {
-  const rows = await sql<{ hash: string; user: number; expires_at: Date }[]>`
-    select encode(t.hash, 'base64') as hash, t.user_id as "user", t.expires_at
+  const rows = await sql<{ hash: string; user: number; grant: number | null; expires_at: Date }[]>`
+    select encode(t.hash, 'base64') as hash, t.user_id as "user", t.grant_id as "grant", t.expires_at
     from tokens t join users u on u.id = t.user_id
     where t.hash in (select decode(h, 'base64') from unnest(${hashes}::text[]) as h) and u.trashed_at is null`
-  return new Map(rows.map(({ hash, user, expires_at }) => [hash, { kind: 'user', user, expires_at }]))
+  return new Map(
+    rows.map(({ hash, user, grant, expires_at }) => [
+      hash,
+      { kind: 'user', user, ...(grant !== null && { grant }), expires_at },
+    ]),
+  )
 })
+
+/** Served by the primary key of grants. */
+async function recordGrantUse(sql: Sql, id: number, at: Date): Promise<void> {
+  await sql`update grants set used_at = greatest(used_at, ${at}::timestamptz) where id = ${id}`
+}

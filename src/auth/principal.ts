@@ -9,6 +9,8 @@ export interface Principal {
   readonly credential: string
   /** The id of the key of the host that its token is signed with, where it is one of the host. */
   readonly signedBy?: string | undefined
+  /** What its user has allowed a client, where the token comes of that. Such a token counts at /mcp alone. */
+  readonly grant?: number | undefined
   /** The session of the administration page, where the key acts through one. */
   readonly session?: number | undefined
   /** The remote address and id of the request, for the audit log; set where an API key changes something. */

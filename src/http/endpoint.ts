@@ -59,7 +59,7 @@ export class Endpoint {
   toBody(text: string, unknown: Unknown): unknown {
     const { body } = this.route
     if (body === undefined) return undefined
-    const value = parseJson(text)
+    const value = this.route.takesForm === true ? Object.fromEntries(new URLSearchParams(text)) : parseJson(text)
     if (this.#body !== null) unknown.look(this.#body, value)
     return check(body, value, 'body', unknown.errors)
   }

@@ -172,10 +172,10 @@ export class RequestPipeline {
   }
 
   #find({ exchange, endpoint: { route }, admin, address }: Call): Principal | Promise<Principal> {
-    const { auth } = route
+    const { auth, takesGrants } = route
     if (admin === undefined || typeof auth !== 'string') {
       const addressOf = () => address ?? exchange.address
-      return authenticate(auth, exchange.header('authorization'), this.#options.credentials, addressOf)
+      return authenticate(auth, exchange.header('authorization'), this.#options.credentials, addressOf, takesGrants)
     }
     // An HTML form can be submitted by any page.
     if (route.uploadLimitBytes !== undefined) throw UnsupportedMediaType()
@@ -204,7 +204,7 @@ export class RequestPipeline {
     const { exchange, endpoint } = call
     this.#bodies.receive(
       exchange,
-      { limitBytes: endpoint.bodyLimitBytes, caller },
+      { limitBytes: endpoint.bodyLimitBytes, caller, isForm: endpoint.route.takesForm === true },
       accept,
       (refusal: Problem, isLate: boolean) => {
         exchange.isLast ||= isLate

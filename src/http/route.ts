@@ -84,6 +84,8 @@ interface Terms {
   takesAnyQuery?: boolean
   /** JSON. An empty body counts as `{}`. Unknown members are refused where they resemble known ones. */
   body?: z.ZodType
+  /** True where the body is a form, as OAuth and pages without a script send it; its values are strings. */
+  takesForm?: boolean
   /** Default: 4 MiB, or 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
   /** For a raw body: the handler reads it as `upload` while it arrives, up to this size. */
@@ -104,6 +106,8 @@ interface Terms {
   makesCalls?: boolean
   /** The headers that the handler reads, in lower case. */
   headers?: readonly string[]
+  /** True where tokens are accepted that users have let clients have. */
+  takesGrants?: boolean
   /** The path of what says where tokens come from (RFC 9728), which a 401 then names. */
   resourceMetadata?: string
   /** True where the handler waits for another server. */

@@ -8,13 +8,14 @@ import { eventStreamType } from '../http/answer/event-stream.ts'
 import type { InnerCalls } from '../http/inner-calls.ts'
 import { reply, route, type Reply, type Route, type RouteRequest } from '../http/route.ts'
 import { ClientCall, type ClientName } from './client-call.ts'
+import { scope } from './oauth/routes.ts'
 import { makeServer, type ServerParts } from './server.ts'
 import { TooManyStreams, type Subscriptions } from './subscriptions.ts'
 
 export interface McpParts extends ServerParts {
   calls: InnerCalls
   subscriptions: Subscriptions
-  /** Who issues tokens of the host; null where these are not accepted, or not told from others. */
+  /** Who issues tokens of the host; null where that is not said: clients get theirs here. */
   issuer: string | null
 }
 
@@ -45,6 +46,7 @@ export function mcpRoutes(parts: McpParts): Route[] {
       'Speak the Model Context Protocol: tools, resources and prompts of the workspace, as the user of the token',
     auth: 'token',
     makesCalls: true,
+    takesGrants: true,
     resourceMetadata,
     headers,
     body: z.union([Message, z.array(Message).max(20)]).describe('JSON-RPC 2.0'),
@@ -62,7 +64,8 @@ export function mcpRoutes(parts: McpParts): Route[] {
       handle: ({ origin }) =>
         reply(200, {
           resource: `${origin}/mcp`,
-          ...(parts.issuer !== null && { authorization_servers: [parts.issuer] }),
+          authorization_servers: [parts.issuer ?? origin],
+          ...(parts.issuer === null && { scopes_supported: [scope] }),
           bearer_methods_supported: ['header'],
           resource_name: 'Parley',
           resource_documentation: `${origin}/api/docs`,
@@ -76,7 +79,8 @@ type Asked = RouteRequest<undefined, undefined, Message | Message[]>
 
 async function answer(request: Asked, parts: McpParts): Promise<Reply> {
   const { by: caller, body, headers: read, origin, addressOf } = request
-  const by = { kind: caller.kind, user: caller.user, credential: caller.credential, signedBy: caller.signedBy }
+  const { kind, user, credential, signedBy, grant } = caller
+  const by = { kind, user, credential, signedBy, grant }
   const [first = {}] = Array.isArray(body) ? body : [body]
   const client = nameOf(first, read['user-agent'] ?? '')
   const address = addressOf()

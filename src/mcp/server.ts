@@ -4,6 +4,7 @@ import { auditAlone } from '../audit/audit.ts'
 import { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Sql } from '../postgres/sql.ts'
+import { countWrite } from '../resources/tokens/grants/store.ts'
 import { isOpen, toSentence, type ClientCall, type ShownApp } from './client-call.ts'
 import { registerPrompts } from './prompts.ts'
 import { compact } from './schemas.ts'
@@ -84,8 +85,16 @@ async function run(
 async function auditWrite({ name: tool }: Tool, { by, client }: ClientCall, { sql, now, userCache }: ServerParts) {
   const person = await userCache.get(by.user)
   const target = { type: 'user', id: by.user, name: person?.display_name }
-  const after = { tool, client: client.name, client_version: client.version }
-  await auditAlone(sql, by, now(), { action: 'tool_called', target, after })
+  const after = {
+    tool,
+    client: client.name,
+    client_version: client.version,
+    ...(by.grant !== undefined && { grant: by.grant }),
+  }
+  await Promise.all([
+    auditAlone(sql, by, now(), { action: 'tool_called', target, after }),
+    by.grant !== undefined && countWrite(sql, by.grant),
+  ])
 }
 
 /** The apps that are listed as resources; more of them are found by tools. */

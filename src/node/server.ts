@@ -10,6 +10,7 @@ import { path as realtimePath } from '../realtime/protocols/native/native.ts'
 import { path as hubPath } from '../realtime/protocols/signalr/hub.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import type { SessionDirectory } from '../realtime/sessions/session-directory.ts'
+import { oauthRoutes } from '../mcp/oauth/routes.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
 import { Subscriptions } from '../mcp/subscriptions.ts'
 import { TextReader } from '../mcp/file-text.ts'
@@ -102,6 +103,11 @@ export async function createServer(parts: Served, doors: Teardown): Promise<Http
             isReadOnly: config.mcp === 'read-only',
             issuer: config.authIssuer,
           }),
+    // With AUTH_ISSUER, clients get their tokens from the host.
+    standardRoutes:
+      config.mcp === 'off' || config.authIssuer !== null
+        ? []
+        : oauthRoutes({ ...parts, isReadOnly: config.mcp === 'read-only' }),
     payloads: () => describePayloads(eventTypes),
     webSockets: [realtimePath, hubPath],
     settings: toHttpServerSettings(config),

@@ -4,6 +4,7 @@ import { AdminPage, goTo, overflowOf, signIn } from '../support/admin-page.ts'
 import { findFaults } from '../support/axe.ts'
 import { hasBrowser, inBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { codeOf, decide, personWithPassword, register } from '../support/oauth.ts'
 import { listen } from '../support/realtime.ts'
 import { answer, startReceiver, type Receiver } from '../support/receiver.ts'
 
@@ -436,8 +437,20 @@ async function fill(
     return data[0]
   })
   const connection = await listen(server.url, { token: ann.token })
+  const sam = await personWithPassword(server, 'sam')
+  const client = await register(server, `https://${'client.'.repeat(20)}example/`, hostile)
+  await client.exchange(codeOf(await decide(client.page(), sam)))
   const views = [
-    ...['/', '/keys', '/keys/sign-ins', '/users', `/users/${ann.id}`, '/directories', `/directories/${directory.id}`],
+    ...[
+      '/',
+      '/keys',
+      '/keys/sign-ins',
+      '/clients',
+      '/users',
+      `/users/${ann.id}`,
+      '/directories',
+      `/directories/${directory.id}`,
+    ],
     ...['/apps', `/apps/${chat.id}`, `/apps/${chat.id}/members`, `/apps/${chat.id}/messages`],
     ...[`/apps/${posts.id}/posts`, `/apps/${posts.id}/comments`, `/apps/${files.id}/files`],
     ...[

@@ -3,8 +3,10 @@ import { format } from 'prettier'
 import { expect, test } from 'vitest'
 import { readExamples, type Example } from '../../src/http/about/examples.ts'
 import type { Body } from '../support/client.ts'
+import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHost } from '../support/host.ts'
+import { connectByConsent, personWithPassword } from '../support/oauth.ts'
 import { listen } from '../support/realtime.ts'
 import { answer, startReceiver } from '../support/receiver.ts'
 import { startServer, type Server } from '../support/server.ts'
@@ -24,8 +26,10 @@ test('every operation has an example, and the server answers each as it says', {
     cancel_order: { description: 'Cancels an order', answer: () => ({ content: [] }) },
   })
   await using host = await startHost()
+  await using database = await createDatabase()
   await using server = await startServer({
     ...host.settings,
+    DATABASE_URL: database.url,
     FETCH_ALLOW: '127.0.0.0/8',
     METRICS_TOKEN: 'a-token-for-prometheus',
   })
@@ -44,6 +48,12 @@ test('every operation has an example, and the server answers each as it says', {
     tools: tools.url,
     hostToken: await host.token('ann'),
     connect: token => listen(server.url, { token }),
+    // Where a host issues tokens, clients get none from Parley.
+    allow: async () => {
+      await using hostless = await startServer({ DATABASE_URL: database.url })
+      await using client = (await connectByConsent(hostless, await personWithPassword(hostless, 'sam'))).client
+      await client.listTools()
+    },
   })
 
   const wanted = operations.map(({ operation }) => operation).filter(operation => !without.test(operation))

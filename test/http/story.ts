@@ -22,6 +22,8 @@ export interface Outside {
   hostToken: string
   /** Opens a realtime connection. */
   connect: (token: string) => Promise<unknown>
+  /** Lets a user allow a client to act in its name. */
+  allow: () => Promise<unknown>
 }
 
 /** A story in which each operation of the API is called once. */
@@ -303,7 +305,7 @@ async function webhooks(say: Say, { receiver }: Outside): Promise<void> {
   await say('DELETE /api/webhooks/{id}', { names })
 }
 
-async function operate(say: Say, { hostToken, connect }: Outside): Promise<void> {
+async function operate(say: Say, { hostToken, connect, allow }: Outside): Promise<void> {
   const { access_token } = await say('POST /api/users/{user}/tokens', { names: { user: 'ann' } })
   await connect(access_token)
   await say('POST /api/auth/exchange', { as: { token: hostToken } })
@@ -323,6 +325,9 @@ async function operate(say: Say, { hostToken, connect }: Outside): Promise<void>
   const sessions = await say('GET /api/admin/sessions', { until: isNotEmpty })
   await say('DELETE /api/admin/sessions/{id}', { names: { id: sessions.data[0].id } })
   await say('GET /api/admin/series', { query: 'name=sessions' })
+  await allow()
+  const { data: grants } = await say('GET /api/admin/grants')
+  await say('DELETE /api/admin/grants/{id}', { names: { id: grants[0].id } })
   await say('DELETE /api/admin/sign-ins/{id}', { names: { id: open[0].id as string } })
   await signIn()
   await say('DELETE /admin/session')

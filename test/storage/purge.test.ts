@@ -29,6 +29,7 @@ const unrelated = new Set([
     'directories',
     'directory_members',
     'tokens',
+    'grants',
     'api_keys',
     'follows',
     'host_keys',

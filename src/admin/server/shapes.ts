@@ -17,6 +17,7 @@ import type * as content from '../../resources/items/schema.ts'
 import type * as directories from '../../resources/directories/schema.ts'
 import type * as files from '../../resources/files/schema.ts'
 import type * as keys from '../../resources/keys/schema.ts'
+import type { Grant as GrantShape } from '../../resources/tokens/grants/routes.ts'
 import type { SignIn as SignInShape } from '../../resources/sign-ins/routes.ts'
 import type * as users from '../../resources/users/schema.ts'
 import type * as webhooks from '../../resources/webhooks/schema.ts'
@@ -38,6 +39,7 @@ export type DeliverySummary = Shape<typeof webhooks.DeliverySummary>
 export type Directory = Shape<typeof directories.Directory>
 export type DirectoryRef = Shape<typeof users.DirectoryRef>
 export type File = Shape<typeof files.File>
+export type Grant = Shape<typeof GrantShape>
 export type Job = Shape<typeof JobShape>
 export type Key = Shape<typeof keys.Key>
 export type MadeKey = Shape<typeof keys.MadeKey>

@@ -19,6 +19,7 @@ const groups: { title: string; entries: Entry[] }[] = [
     entries: [
       { to: '/users', title: texts.users.title, icon: 'users' },
       { to: '/directories', title: texts.directories.title, icon: 'directory' },
+      { to: '/clients', title: texts.clients.title, icon: 'client' },
     ],
   },
   {

@@ -11,6 +11,7 @@ import { AppsView } from '../views/apps/apps.tsx'
 import { AuditView } from '../views/audit/audit.tsx'
 import { DirectoriesView } from '../views/directories/directories.tsx'
 import { DirectoryView } from '../views/directories/directory.tsx'
+import { ClientsView } from '../views/clients.tsx'
 import { JobsView } from '../views/jobs.tsx'
 import { KeysView } from '../views/keys/keys.tsx'
 import { SignInsView } from '../views/keys/sign-ins.tsx'
@@ -50,6 +51,7 @@ const pages: PageEntry[] = [
   { path: '/users/:id', title: texts.users.one, View: UserView },
   { path: '/directories', title: texts.directories.title, View: DirectoriesView },
   { path: '/directories/:id', title: texts.directories.one, View: DirectoryView },
+  { path: '/clients', title: texts.clients.title, View: ClientsView },
   { path: '/apps', title: texts.apps.title, View: AppsView },
   { path: '/apps/:id', title: texts.apps.one, View: AppView },
   { path: '/apps/:id/:part', title: texts.apps.one, View: AppView },

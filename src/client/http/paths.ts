@@ -534,6 +534,8 @@ export interface AuditEntry {
     | 'session_ended'
     | 'audit_exported'
     | 'tool_called'
+    | 'client_allowed'
+    | 'client_ended'
   target?: { type: string; id?: number; name?: string }
   /** What was changed, as it was; texts and secrets are not told */
   before?: Record<string, unknown>
@@ -961,6 +963,23 @@ export interface SignIn {
   agent?: string
   /** It is the session of this request */
   is_current: boolean
+}
+
+export interface Grant {
+  id: number
+  /** In whose name the client acts */
+  user: { id: number; uid?: string; name: string }
+  /** What the client calls itself */
+  client: string
+  /** Where the client had the answer sent: of it, only this is checked */
+  redirect_uri: string
+  created_at: string
+  /** When it was used last, to a minute */
+  used_at: string
+  /** When it ends if it is not used */
+  expires_at: string
+  /** Calls of tools that write */
+  writes: number
 }
 
 export interface Webhook {
@@ -1958,6 +1977,8 @@ export interface Paths {
           | 'session_ended'
           | 'audit_exported'
           | 'tool_called'
+          | 'client_allowed'
+          | 'client_ended'
           | undefined
         /** Id of the API key that acted */
         key?: string | number | undefined
@@ -2934,6 +2955,20 @@ export interface Paths {
     }
     /** Revoke all access tokens of a user or agent */
     delete: { path: { user: string | number }; answer: undefined }
+  }
+  '/api/admin/grants': {
+    /** List the clients that users let act in their names through /mcp, newest first */
+    get: {
+      query?: Pick<Shared, 'skip' | 'take' | 'count_only' | 'out'> & {
+        /** Id or uid: only clients of this user */
+        user?: string | number | undefined
+      }
+      answer: { data?: Grant[]; start?: number; end?: number; count: number }
+    }
+  }
+  '/api/admin/grants/{id}': {
+    /** End what a user has allowed a client */
+    delete: { path: { id: string | number }; answer: undefined }
   }
   '/api/users': {
     /** Create a user */

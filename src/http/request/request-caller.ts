@@ -13,15 +13,17 @@ export class RequestCaller implements Principal {
   readonly user: number
   readonly credential: string
   readonly signedBy: string | undefined
+  readonly grant: number | undefined
   readonly session: number | undefined
   readonly place = new RequestPlace()
   readonly #origin: Origin | null
 
-  constructor({ kind, user, credential, signedBy, session }: Principal, origin: Origin | null) {
+  constructor({ kind, user, credential, signedBy, grant, session }: Principal, origin: Origin | null) {
     this.kind = kind
     this.user = user
     this.credential = credential
     this.signedBy = signedBy
+    this.grant = grant
     this.session = session
     this.#origin = origin
   }

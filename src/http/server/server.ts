@@ -83,6 +83,8 @@ export interface HttpServerOptions {
   payloads?: () => Readonly<Record<string, z.ZodType>>
   /** Routes whose handlers make requests of their own to the others. */
   toCallingRoutes?: (calls: InnerCalls) => readonly Route[]
+  /** Routes that standards describe: they are no part of the API and not described with it. */
+  standardRoutes?: readonly Route[]
   /** Paths of WebSocket endpoints, which others open on `uws`. */
   webSockets?: readonly string[]
   /** Endpoints under /admin, for the administration page alone. */
@@ -167,7 +169,7 @@ export class HttpServer implements ExchangeHost {
   readonly #beginSweeps: () => void
 
   constructor(options: HttpServerOptions, native: typeof import('uWebSockets.js')) {
-    const { webSockets = [], sql, settings, metrics } = options
+    const { webSockets = [], standardRoutes = [], sql, settings, metrics } = options
     this.#native = native
     this.#log = options.log
     this.#tracer = options.tracer ?? null
@@ -210,7 +212,7 @@ export class HttpServer implements ExchangeHost {
       }
       return router
     }
-    const router = toRouter([...routes, ...webSockets.map(upgradeOnly), ...about, ...site])
+    const router = toRouter([...routes, ...webSockets.map(upgradeOnly), ...about, ...site, ...standardRoutes])
     this.#pipeline = new RequestPipeline({
       ...options,
       turns,

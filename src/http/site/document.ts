@@ -33,14 +33,15 @@ const style = ['../../admin/styles/tokens.css', 'site.css']
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** No script, and nothing of another server. */
-const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`
+/** No script, and nothing of another server. `formTarget`: where the answer to a form may lead, beside this server. */
+const toPolicy = (formTarget: string) =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; form-action 'self'${formTarget && ` ${formTarget}`}; frame-ancestors 'none'; base-uri 'none'`
 
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5fd0"/><path d="M8 9h12v9h-6l-4 4v-4H8z" fill="#fff"/><path d="M22 13h2v8h-2v3l-3-3h-4" fill="none" stroke="#fff" stroke-width="1.75" stroke-linejoin="round" opacity=".75"/></svg>
 `
 
 /** A page for people, without a script. Its style is within it, so that it is painted after one answer. */
-export function toDocument(title: string, body: string): Reply<200> {
+export function toDocument(title: string, body: string, formTarget = ''): Reply<200> {
   const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -53,7 +54,8 @@ ${body}
 `
   return reply(200, html, {
     'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policy,
+    'Content-Security-Policy': toPolicy(formTarget),
+    'X-Frame-Options': 'DENY',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-cache',

@@ -4,13 +4,12 @@ import { TooManyAttempts } from '../../auth/login-throttle.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { foldName } from '../../lib/name.ts'
 import { issueToken } from '../tokens/commands.ts'
 import { defaultSeconds, NewToken, Token } from '../tokens/schema.ts'
-import { isPassword } from '../users/password.ts'
+import { findByPassword } from './password.ts'
 import { showDetailed } from '../users/show.ts'
 import { User } from '../users/schema.ts'
-import { findPerson, findPassword } from '../users/store.ts'
+import { findPerson } from '../users/store.ts'
 
 const SignIn = z.object({ username: z.string().max(256), password: z.string().max(256) })
 
@@ -21,14 +20,7 @@ const signIn = route('POST /api/auth', {
   replies: { 200: User },
   problems: [NotFound, TooManyAttempts],
   async handle({ body, origin, addressOf }, { sql, loginThrottle, presence }) {
-    const address = addressOf()
-    const { username, password } = body
-    const found = await findPassword(sql, username.trim())
-    const name = found === null ? `name ${foldName(username.trim())}` : `user ${found.id}`
-    const user = await loginThrottle.run([name, `address ${address}`], async () =>
-      // Takes as long for names of no account: the time must not tell which names there are.
-      (await isPassword(password, found?.password_hash ?? null)) ? found!.id : null,
-    )
+    const user = await findByPassword({ ...body, address: addressOf() }, { sql, loginThrottle })
     if (user === null) throw NotFound()
     // A caller that knows the password sees what the user itself sees.
     const by = { kind: 'user', user, credential: '' } as const

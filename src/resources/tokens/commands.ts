@@ -8,7 +8,7 @@ import { findUserIdTogether, updateTokensRevoked } from '../users/store.ts'
 import { insertToken, removeTokens } from './store.ts'
 
 /** The prefix tells clients that this is no API key. */
-const newToken = () => `wyu_${randomBytes(32).toString('base64url')}`
+export const newToken = () => `wyu_${randomBytes(32).toString('base64url')}`
 
 /**
  * Issues a token to a user or agent; earlier ones stay valid. Only its hash is stored, so repeating with an

@@ -5,6 +5,8 @@ interface TokenRow {
   /** In base64. */
   hash: string
   user: number
+  /** What the user has allowed a client, where the token comes of that. */
+  grant?: number
   now: Date
   expiresAt: Date
 }
@@ -18,21 +20,23 @@ export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
 const insertTokens = batchLoads<TokenRow, true>(async (sql, tokens) => {
   const rows = await sql<{ place: number }[]>`
     with given as (
-      select r.place, decode(r.hash, 'base64') as hash, u.id, r.now, r."expiresAt"
+      select r.place, decode(r.hash, 'base64') as hash, u.id, r."grant", r.now, r."expiresAt"
       from jsonb_to_recordset(${JSON.stringify(tokens.map((token, place) => ({ ...token, place })))}::text::jsonb) as r(
-        place int, hash text, "user" bigint, now timestamptz, "expiresAt" timestamptz)
+        place int, hash text, "user" bigint, "grant" bigint, now timestamptz, "expiresAt" timestamptz)
       join users u on u.id = r."user" and u.trashed_at is null
       order by u.id
       for key share of u
     ), made as (
-      insert into tokens (hash, user_id, created_at, expires_at) select hash, id, now, "expiresAt" from given
+      insert into tokens (hash, user_id, grant_id, created_at, expires_at)
+      select hash, id, "grant", now, "expiresAt" from given
     )
     select place from given`
   return new Map(rows.map(({ place }) => [tokens[place]!, true]))
 })
 
-/** Served by tokens_user. */
+/** Also what the user has allowed clients, of which they would get further tokens. Served by tokens_user and grants_user. */
 export async function removeTokens(tx: Tx, user: number): Promise<void> {
+  await tx`delete from grants where user_id = ${user}`
   await tx`delete from tokens where user_id = ${user}`
 }
 

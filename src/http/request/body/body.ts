@@ -19,10 +19,16 @@ export const UnsupportedMediaType = problem(
   'unsupported-media-type',
   'The body must be JSON in UTF-8, not compressed: Content-Type: application/json.',
 )
+export const FormNeeded = problem(
+  415,
+  'unsupported-media-type',
+  'The body must be a form in UTF-8, not compressed: Content-Type: application/x-www-form-urlencoded.',
+)
 export const BodyTimeout = problem(408, 'body-timeout', 'The body did not arrive in time.')
 export const NotUtf8 = problem(400, 'not-utf-8', 'The body is not UTF-8.')
 
 const jsonTypes = /^(?:application\/(?:json|json-patch\+json|[\w.!#$&^-]+\+json)|text\/json)\s*(?:;|$)/i
+const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
 const otherCharset = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i
 
 /**
@@ -90,12 +96,13 @@ export class Bodies {
    */
   receive(
     exchange: Exchange,
-    { limitBytes, caller }: { limitBytes: number; caller: Caller | null },
+    { limitBytes, caller, isForm = false }: { limitBytes: number; caller: Caller | null; isForm?: boolean },
     accept: (text: string) => void,
     refuse: (problem: Problem, isLate: boolean) => void,
   ): void {
     const lengthBytes = Number(exchange.header('content-length'))
-    const unwanted = isJson(exchange) ? undefined : unsupported(exchange.header('content-type'))
+    const isWanted = isForm ? isPlain(exchange, formType) : isJson(exchange)
+    const unwanted = isWanted ? undefined : unsupported(isForm, exchange.header('content-type'))
     if (lengthBytes > 0 && unwanted !== undefined) throw unwanted
     if (lengthBytes > limitBytes) throw payloadTooLarge(limitBytes)
     const count = (bytes: number) => (caller === null ? 0 : this.#count(caller, bytes))
@@ -128,15 +135,20 @@ export function hasBody(exchange: Exchange): boolean {
 }
 
 /** A 415 that says what was sent instead. */
-function unsupported(type: string): Problem {
-  const { status, code, detail } = UnsupportedMediaType
+function unsupported(isForm: boolean, type: string): Problem {
+  const { status, code, detail } = isForm ? FormNeeded : UnsupportedMediaType
   const sent = type === '' ? 'no Content-Type' : `Content-Type: ${type.slice(0, 128)}`
   return new Problem(status, code, `${detail} The request has ${sent}.`)
 }
 
 function isJson(exchange: Exchange): boolean {
+  return isPlain(exchange, exchange.header('content-type') === 'application/json' ? null : jsonTypes)
+}
+
+/** True where the body has one of these types, if any, in UTF-8 and not compressed. */
+function isPlain(exchange: Exchange, types: RegExp | null): boolean {
   const type = exchange.header('content-type')
-  if (type !== 'application/json' && (!jsonTypes.test(type) || otherCharset.test(type))) return false
+  if (types !== null && (!types.test(type) || otherCharset.test(type))) return false
   const encoding = exchange.header('content-encoding')
   return encoding === '' || encoding === 'identity'
 }
