@@ -61,12 +61,22 @@ function Field({ app, onSend, label, button, draft: name, hasPolls = true }: Com
   const blobs = uploads.list.flatMap(({ blob }) => blob ?? [])
   const content = app === undefined || uploads.isBusy ? undefined : toContent(draft, blobs)
 
+  /** What a poll has not got yet: its question, or an option. */
+  const toMissing = () => {
+    const { current: area } = field
+    if (options === undefined || text.trim() === '') area?.focus()
+    else area?.form?.querySelector<HTMLInputElement>('fieldset input:placeholder-shown')?.focus()
+  }
   const send = () => {
-    if (content === undefined) return
+    if (content === undefined) return toMissing()
     if (onSend === undefined) void sendMessage(content)
     else onSend(content)
     clear()
     uploads.clear()
+    field.current?.focus()
+  }
+  const makePoll = () => {
+    change({ options: ['', ''] })
     field.current?.focus()
   }
   const choose = (member: Member) => {
@@ -121,21 +131,11 @@ function Field({ app, onSend, label, button, draft: name, hasPolls = true }: Com
       }}
     >
       <UploadList uploads={uploads} />
-      {options !== undefined && (
-        <PollFields
-          options={options}
-          onChange={options => change({ options })}
-          onClose={() => {
-            change({ options: undefined })
-            field.current?.focus()
-          }}
-        />
-      )}
       <div className="pl-field">
         <ComposerTools
           uploads={uploads}
           onEmoji={insert}
-          onPoll={hasPolls && options === undefined ? () => change({ options: ['', ''] }) : undefined}
+          onPoll={hasPolls && options === undefined ? makePoll : undefined}
         />
         <textarea
           ref={field}
@@ -163,6 +163,17 @@ function Field({ app, onSend, label, button, draft: name, hasPolls = true }: Com
         </button>
         <MentionList id={listId} offered={offered} active={active} onChoose={choose} />
       </div>
+      {options !== undefined && (
+        <PollFields
+          options={options}
+          onChange={options => change({ options })}
+          onDone={send}
+          onClose={() => {
+            change({ options: undefined })
+            field.current?.focus()
+          }}
+        />
+      )}
       {isOver && <p className="pl-drop">{texts.dropHere}</p>}
     </form>
   )

@@ -1,10 +1,12 @@
-import { useEffect, useRef, type KeyboardEvent } from 'react'
+import { useRef, type KeyboardEvent } from 'react'
 import { Icon } from '../base/icon.tsx'
 import { useTexts } from '../base/texts.tsx'
 
 export interface PollFieldsProps {
   options: readonly string[]
   onChange: (options: readonly string[]) => void
+  /** All options are there. */
+  onDone: () => void
   /** No poll after all. */
   onClose: () => void
 }
@@ -12,18 +14,21 @@ export interface PollFieldsProps {
 /** The most options of a poll that is made here. */
 const most = 10
 
-/** The options of a poll that is being written; its question is the text. There is always an empty one to go on with. */
-export function PollFields({ options, onChange, onClose }: PollFieldsProps) {
+/**
+ * The options of a poll that is being written; its question is the text. There is always an empty one to go on with, and
+ * Enter in it says that there are no more.
+ */
+export function PollFields({ options, onChange, onDone, onClose }: PollFieldsProps) {
   const texts = useTexts()
   const list = useRef<HTMLOListElement>(null)
   const shown = options.length < most && options.at(-1) !== '' ? [...options, ''] : options
   const focus = (at: number) => list.current?.querySelectorAll('input')[at]?.focus()
-  useEffect(() => list.current?.querySelector('input')?.focus(), [])
   const onKeyDown = (event: KeyboardEvent, at: number) => {
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Enter') {
       event.preventDefault()
-      focus(at + 1)
+      if (shown[at] === '' || at === shown.length - 1) onDone()
+      else focus(at + 1)
     } else if (event.key === 'Backspace' && shown[at] === '' && at > 0) {
       event.preventDefault()
       focus(at - 1)
