@@ -1,5 +1,6 @@
 import { Apps } from './collections/personal/apps.ts'
 import { Notifications } from './collections/personal/notifications.ts'
+import { Presence } from './collections/personal/presence.ts'
 import { UnreadApps } from './collections/personal/unread-apps.ts'
 import { App } from './app.ts'
 import { Client, type ClientOptions } from './client.ts'
@@ -22,6 +23,8 @@ export class Parley {
   /** The apps in which something is unread. */
   readonly unread: UnreadApps
   readonly notifications: Notifications
+  /** Who is there. */
+  readonly presence: Presence
   readonly #client: Client
   readonly #apps = new Map<string, App>()
 
@@ -32,6 +35,7 @@ export class Parley {
     this.apps = new Apps(this.#client)
     this.unread = new UnreadApps(this.#client)
     this.notifications = new Notifications(this.#client)
+    this.presence = new Presence(this.#client)
     this.connection = {
       get: () => connection.status,
       subscribe: listener => {

@@ -197,8 +197,9 @@ export class Realtime {
       publish: this.#publish,
       signal: this.#closed.signal,
     }
-    const hub = new Hub({ ...parts, online: new Online(parts) })
-    for (const endpoint of [new Native(parts), hub]) serve(endpoint, { ...parts, server })
+    const online = new Online(parts)
+    for (const endpoint of [new Native({ ...parts, online }), new Hub({ ...parts, online })])
+      serve(endpoint, { ...parts, server })
     this.#uws = server.uws
   }
 

@@ -67,6 +67,7 @@ export type PersonalFrame =
   | { type: 'unread'; app_id: number; is_unread: boolean; last_id?: number; marked_id?: number }
   | { type: 'notification_created' | 'notification_updated'; notification: { id: number; [member: string]: unknown } }
   | { type: 'notifications_marked' }
+  | { type: 'online'; users: number[] }
 
 /** An app at a rev: all events up to it are in it, and none after it is. */
 export interface AppSnapshot {

@@ -32,6 +32,9 @@ export interface Answer<Body> {
 /** Answers after which the same request may succeed. */
 const passing = new Set([408, 425, 429, 502, 503, 504])
 
+/** How long an attempt may take, but for uploads: a network that has died unnoticed would say nothing for minutes. */
+const attemptMs = 30_000
+
 const firstPauseMs = 300
 const longestPauseMs = 30_000
 
@@ -43,6 +46,8 @@ export class Http {
   readonly #token: Token
   readonly #fetch: typeof fetch
   readonly #pauses = new Set<() => void>()
+  /** Those that are under way. */
+  readonly #attempts = new Set<AbortController>()
   #isClosed = false
 
   constructor(url: string, token: Token, fetchFunction: typeof fetch = (...args) => fetch(...args)) {
@@ -58,6 +63,7 @@ export class Http {
 
   async send<Body>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer<Body>> {
     const { signal, attempts = 5, key = method === 'POST' ? newKey() : undefined } = options
+    if (this.#isClosed) throw closed()
     let refused: string | undefined
     for (let attempt = 1; ; attempt++) {
       let token = ''
@@ -93,6 +99,7 @@ export class Http {
   /** Nothing is tried again any more. */
   close(): void {
     this.#isClosed = true
+    for (const attempt of this.#attempts) attempt.abort(closed())
     this.wake()
   }
 
@@ -130,14 +137,27 @@ export class Http {
     if (key !== undefined) headers['idempotency-key'] = key
     const init: RequestInit = { method, headers }
     if (body !== undefined) init.body = isForm ? (body as FormData) : JSON.stringify(body)
-    if (signal !== undefined) init.signal = signal
+    const attempt = new AbortController()
+    const abort = () => attempt.abort(toAbort(signal!))
+    const late = () => attempt.abort(new ParleyError(`No answer within ${attemptMs / 1_000} seconds.`))
+    const timer = isForm ? undefined : setTimeout(late, attemptMs)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    this.#attempts.add(attempt)
+    init.signal = attempt.signal
     try {
       const response = await fetch(`${this.#url}${path}${toQuery(query)}`, init)
       const text = await response.text()
-      return response.ok ? toAnswer(response, text) : new Refusal(toError(response, text), response)
+      return response.ok && isJson(response, text)
+        ? toAnswer(response, text)
+        : new Refusal(toError(response, text), response)
     } catch (error) {
       if (signal?.aborted) throw toAbort(signal)
-      return new Refusal(toParleyError(error))
+      return new Refusal(toParleyError(attempt.signal.reason ?? error))
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      this.#attempts.delete(attempt)
     }
   }
 }
@@ -155,11 +175,17 @@ class Refusal {
   }
 }
 
+export const closed = () => new ParleyError('The client is closed.', { code: 'closed' })
+
+/** A page in its place is of another server. */
+function isJson({ headers }: Response, text: string): boolean {
+  return text === '' || /[/+]json\b/.test(headers.get('content-type') ?? '')
+}
+
 function toAnswer<Body>(response: Response, text: string): Answer<Body> {
   const rev = response.headers.get('x-service-rev')
-  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   return {
-    body: (text === '' ? undefined : isJson ? JSON.parse(text) : text) as Body,
+    body: (text === '' ? undefined : JSON.parse(text)) as Body,
     rev: rev === null ? undefined : Number(rev),
     epoch: response.headers.get('x-service-epoch') ?? undefined,
   }
@@ -179,9 +205,11 @@ function toError({ status, headers }: Response, text: string): ParleyError {
   } catch {
     // Something between here and the server has answered.
   }
-  return new ParleyError(problem.detail ?? problem.title ?? `The server answered ${status}.`, {
+  const isPage = status < 400
+  const told = `The server answered ${status}${isPage ? ', and not in JSON: is the URL right?' : '.'}`
+  return new ParleyError(problem.detail ?? problem.title ?? told, {
     status,
-    code: problem.code ?? `status-${status}`,
+    code: problem.code ?? (isPage ? 'not-json' : `status-${status}`),
     errors: problem.errors ?? {},
     help: problem.help,
     requestId: problem.request_id ?? headers.get('x-request-id') ?? undefined,

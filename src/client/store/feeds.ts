@@ -30,8 +30,7 @@ export class Feeds implements FeedHost {
         for (const { opened } of this.#personal) opened?.()
       },
       lost: () => {
-        const reason = connection.status.state === 'closed' ? 'closed' : 'offline'
-        for (const feed of this.#feeds.values()) feed.lost(reason)
+        for (const feed of this.#feeds.values()) if (!this.#endClosed(feed)) feed.lost('offline')
         for (const { lost } of this.#personal) lost?.()
       },
       frame: frame => this.#hear(frame),
@@ -63,7 +62,7 @@ export class Feeds implements FeedHost {
   }
 
   ask(feed: Feed): void {
-    if (!this.#connection.isOpen) return
+    if (this.#endClosed(feed) || !this.#connection.isOpen) return
     // All that are asked for at a time go into one frame.
     if (this.#asking.size === 0) queueMicrotask(() => this.#ask())
     this.#asking.add(feed)
@@ -73,6 +72,14 @@ export class Feeds implements FeedHost {
     this.#asking.delete(feed)
     const isShared = this.list().some(one => one !== feed && one.isHeld && one.id === feed.id)
     if (feed.id !== undefined && !isShared) this.#connection.send({ type: 'unsubscribe', app_id: feed.id })
+  }
+
+  /** True where the connection is closed for good, and the feed has ended with it. */
+  #endClosed(feed: Feed): boolean {
+    const { status } = this.#connection
+    if (status.state !== 'closed') return false
+    if (feed.state !== 'idle') feed.ended('closed', status.error)
+    return true
   }
 
   #ask(): void {
@@ -162,5 +169,5 @@ export interface PersonalListener {
   /** Whatever was known may be old. */
   opened?: () => void
   lost?: () => void
-  frame: (frame: PersonalFrame) => void
+  frame: (frame: PersonalFrame) => unknown
 }

@@ -1,5 +1,5 @@
 import { toParleyError, type ParleyError } from '../http/error.ts'
-import type { Http, Method } from '../http/http.ts'
+import { closed, type Http, type Method } from '../http/http.ts'
 import { toItem, type Item } from './fold.ts'
 import type { Write, Writes, WriteState } from './writes.ts'
 
@@ -63,6 +63,10 @@ export class Outbox {
       await this.#send(write)
     }
     this.#isDraining = false
+    if (!http.isClosed) return
+    // Another life of the page sends them, where they are kept.
+    for (const { reject } of this.#sending.values()) reject(closed())
+    this.#sending.clear()
   }
 
   async #send(write: Write): Promise<void> {
@@ -88,8 +92,7 @@ export class Outbox {
       resolve(answer.body && toItem(answer.body))
       onAnswer(write)
     } catch (error) {
-      // Another life of the page sends it, where it is kept.
-      if (http.isClosed) return reject(toParleyError(error))
+      if (http.isClosed) return
       // Its event came, and the answer did not: it is done.
       const isDone = (write.state as WriteState) === 'sent'
       write.state = isDone ? 'sent' : 'failed'

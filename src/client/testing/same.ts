@@ -89,8 +89,7 @@ export async function findDifferences(
 }
 
 /** The same of what belongs to the user: apps, what is unread, notifications, and who is there. */
-export async function findPersonalDifferences(parley: Parley): Promise<string[]> {
-  const { http } = parley
+export async function findPersonalDifferences(parley: Parley, http: Api = parley.http): Promise<string[]> {
   const differences = new Differences()
   const query = { order_by: 'rev desc', out: 'details' } as const
   const apps = parley.apps.get()
@@ -102,6 +101,11 @@ export async function findPersonalDifferences(parley: Parley): Promise<string[]>
   const notifications = parley.notifications.get()
   const told = await all(http.list('/api/notifications', { query: { order_by: 'id desc' } }), notifications)
   differences.rows('notifications', differences.live('notifications', notifications).map(asTold), told.map(asTold))
+  // Users are summaries without presence, and all of them are looked at.
+  const users = await all(http.list('/api/users', { query: { out: 'details' } }))
+  const active = users.flatMap(user => ((user as { presence?: string }).presence === 'active' ? user.id : []))
+  const present = Array.from(differences.live('presence', parley.presence.get()))
+  differences.values('presence', present.toSorted(), active.toSorted())
   return differences.found
 }
 
@@ -176,8 +180,12 @@ function asTold(notification: object): object {
 
 const idsOf = (rows: readonly object[]) => rows.map(row => (row as { id?: number }).id).join()
 
+/** Links begin with the address under which each client finds the server. */
+const origin = /^https?:\/\/[^/]+(?=\/content\/)/
+
 /** Without members that are elsewhere, empty lists and pages, in one order. */
 function normal(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(origin, '')
   if (Array.isArray(value))
     return value.map(normal).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
   if (typeof value !== 'object' || value === null) return value

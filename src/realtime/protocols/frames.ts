@@ -43,6 +43,7 @@ export const Incoming = z.discriminatedUnion('type', [
     })
     .refine(({ app_id, app, apps }) => hasOne(app_id, app, apps)),
   z.object({ type: z.literal('unsubscribe'), app_id: IdInput }),
+  z.object({ type: z.literal('online'), is_wanted: z.boolean() }),
   z.object({ type: z.literal('ping') }),
 ])
 export type Incoming = z.output<typeof Incoming>

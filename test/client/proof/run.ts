@@ -85,7 +85,7 @@ async function runOnThree({ seed, runs, together, only }: Options, tally: Tally)
       const seeds = Array.from({ length: Math.min(together, seed + runs - first) }, (_, i) => first + i)
       const trials = await Promise.all(seeds.map(own => Trial.prepare(world, own)))
       let isOver = false
-      const acting = trials.map(trial => trial.act(() => isOver))
+      const acting = trials.map(trial => trial.act({ isOver: () => isOver }))
       for (let left = faultsOfWave; left > 0; left--) {
         const { name, run } = faults.next().value
         say(`seeds ${first} to ${seeds.at(-1)}: ${name}`)

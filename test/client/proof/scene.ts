@@ -44,8 +44,12 @@ const kinds = ['posts', 'comments', 'files', 'agent_chat'] as const
 
 export async function makeScene({ url, admin, agent }: World, random: Random): Promise<Scene> {
   const suffix = `${random.integer(0, 1e9)}-${Date.now()}`
+  // Of all who are there, they see each other alone.
+  const { id: directory } = await admin.http.post('/api/directories', { body: { name: suffix } })
   const users = await Promise.all(
-    ['ann', 'ben', 'eve'].map(name => admin.http.post('/api/users', { body: { uid: `${name}-${suffix}`, name } })),
+    ['ann', 'ben', 'eve'].map(name =>
+      admin.http.post('/api/users', { body: { uid: `${name}-${suffix}`, name, directories: [directory] } }),
+    ),
   )
   const [ann, ben, eve] = users.map(({ id }) => id) as [number, number, number]
   const others = [ben, eve].map(id => ({ id, parley: createParley({ url: url(), token: () => tokenOf(admin, id) }) }))
@@ -118,6 +122,6 @@ function watch({ parley, witness }: Device, places: readonly Place[]): void {
     if (comparedOf(place).unread) more.push(unread)
     for (const collection of more) witness.keep(collection)
   }
-  for (const collection of [parley.apps, parley.unread, parley.notifications] as Collection<unknown>[])
+  for (const collection of [parley.apps, parley.unread, parley.notifications, parley.presence] as Collection<unknown>[])
     witness.keep(collection)
 }

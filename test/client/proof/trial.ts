@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createParley } from '../../../src/client/index.ts'
 import { findDifferences, findPersonalDifferences } from '../../../src/client/testing/index.ts'
 import { Random } from '../../faults/random.ts'
 import { act } from './actions.ts'
-import { comparedOf, itemsOf, makeScene, type Device, type Scene, type World } from './scene.ts'
+import { comparedOf, itemsOf, makeScene, tokenOf, type Device, type Scene, type World } from './scene.ts'
 
 /** How long differences may take to go away, once all is quiet. */
-const quietMs = Number(process.env.QUIET ?? 60_000)
+const quietMs = 60_000
 
 /**
  * A run: apps, two clients of a user, one of which is behind a network that fails, and others who write. Once all is
@@ -29,12 +30,12 @@ export class Trial {
     return new Trial(seed, world, random, await makeScene(world, random))
   }
 
-  /** Everybody does something, until `isOver` or for some steps. */
-  async act(isOver?: () => boolean): Promise<void> {
+  /** Everybody does something, until `isOver` or for some steps, at most as many as given. */
+  async act({ steps = 30, isOver }: { steps?: number; isOver?: () => boolean } = {}): Promise<void> {
     const random = this.#random
     const { network } = this.#scene
     const acting: Promise<void>[] = []
-    for (let left = random.integer(10, 30); isOver === undefined ? left > 0 : !isOver(); left--) {
+    for (let left = random.integer(5, steps); isOver === undefined ? left > 0 : !isOver(); left--) {
       const kind = random.next()
       if (kind < 0.75) acting.push(act(this.#scene, this.#world, random))
       else if (kind < 0.85) network.cut()
@@ -50,14 +51,13 @@ export class Trial {
   /** What is wrong; no words where nothing is. */
   async judge(): Promise<string[]> {
     const { phone, laptop } = this.#scene
-    const faults: string[] = []
-    for (const device of [phone, laptop]) {
-      await settle(() => this.#isQuiet(device))
-      faults.push(...(await findLasting(() => this.#compare(device))))
-    }
-    return [...faults, ...phone.witness.judge([laptop.witness]), ...laptop.witness.judge([phone.witness])].map(
-      fault => `seed ${this.seed}: ${fault}`,
-    )
+    await settle(() => this.#isQuiet(phone) && this.#isQuiet(laptop))
+    const faults = [
+      ...(await findLasting(() => this.#compare())),
+      ...phone.witness.judge([laptop.witness]),
+      ...laptop.witness.judge([phone.witness]),
+    ]
+    return faults.map(fault => `seed ${this.seed}: ${fault}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,13 +73,22 @@ export class Trial {
       })
   }
 
-  async #compare({ parley }: Device): Promise<string[]> {
+  /** Both devices with the same answers. */
+  async #compare(): Promise<string[]> {
+    const { phone, laptop, places, ann } = this.#scene
+    const token = () => tokenOf(this.#world.admin, ann)
+    const teller = createParley({ url: this.#world.url(), token, fetch: askOnce() })
     const differences: string[] = []
-    for (const place of this.#scene.places) {
-      const found = await findDifferences(parley.app(place.id), parley.http, comparedOf(place))
-      differences.push(...found.map(difference => `${place.kind} ${place.id}: ${difference}`))
+    for (const [name, { parley }] of Object.entries({ phone, laptop })) {
+      for (const place of places) {
+        const found = await findDifferences(parley.app(place.id), teller.http, comparedOf(place))
+        differences.push(...found.map(difference => `${name}, ${place.kind} ${place.id}: ${difference}`))
+      }
+      const found = await findPersonalDifferences(parley, teller.http)
+      differences.push(...found.map(difference => `${name}: ${difference}`))
     }
-    return [...differences, ...(await findPersonalDifferences(parley))]
+    teller.close()
+    return differences
   }
 
   async #endTokens(): Promise<void> {
@@ -88,14 +97,34 @@ export class Trial {
   }
 }
 
-/** One run, by itself. */
-export async function runTrial(world: World, seed: number): Promise<string[]> {
+/** A run by itself, of some rounds with the same people. */
+export async function runTrial(world: World, seed: number, { steps = 30, rounds = 1 } = {}): Promise<string[]> {
   const trial = await Trial.prepare(world, seed)
+  const faults: string[] = []
   try {
-    await trial.act()
-    return await trial.judge()
+    for (let left = rounds; left > 0 && faults.length === 0; left--) {
+      await trial.act({ steps })
+      faults.push(...(await trial.judge()))
+    }
+    return faults
   } finally {
     await trial[Symbol.asyncDispose]()
+  }
+}
+
+/** The same question has the same answer. */
+function askOnce(): typeof fetch {
+  const answers = new Map<string, Promise<[string, ResponseInit]>>()
+  const ask = async (url: string, init: RequestInit | undefined): Promise<[string, ResponseInit]> => {
+    const response = await fetch(url, init)
+    return [await response.text(), { status: response.status, headers: response.headers }]
+  }
+  return async (url, init) => {
+    const address = String(url as string)
+    const answer = answers.get(address) ?? ask(address, init)
+    answers.set(address, answer)
+    const [text, head] = await answer
+    return new Response(text, head)
   }
 }
 
@@ -110,12 +139,12 @@ async function settle(isQuiet: () => boolean): Promise<void> {
   while (!isQuiet() && performance.now() < deadline) await delay(20)
 }
 
-/** Differences that do not go away. */
+/** Differences that do not go away. What is gathered before it is sent takes a moment. */
 async function findLasting(find: () => Promise<string[]>): Promise<string[]> {
   const deadline = performance.now() + quietMs
-  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
+  for (let pauseMs = 600; ; pauseMs = Math.min(pauseMs * 1.5, 3_000)) {
+    await delay(pauseMs)
     const differences = await find().catch((error: Error) => [String(error.stack)])
     if (differences.length === 0 || performance.now() > deadline) return differences
-    await delay(pauseMs)
   }
 }

@@ -45,11 +45,12 @@ export class Witness {
   /** Notes what readings tell. */
   readonly fetch: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
-    if (response.ok && (init?.method ?? 'GET') === 'GET') {
-      const body = (await response.clone().json()) as { data?: Written[] } & Written
-      for (const item of body.data ?? [body]) if (item.id !== undefined) this.#told.add(item.id)
-    }
-    return response
+    if (!response.ok || init?.method !== 'GET') return response
+    const text = await response.text()
+    const body = JSON.parse(text) as { data?: Written[] } & Written
+    for (const item of body.data ?? [body]) if (item.id !== undefined) this.#told.add(item.id)
+    const { status, headers } = response
+    return new Response(text, { status, headers })
   }
 
   follow(app: App): void {

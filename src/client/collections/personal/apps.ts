@@ -4,6 +4,7 @@ import type { Content } from '../../store/fold.ts'
 import { toParleyError } from '../../http/error.ts'
 import type { Client } from '../../client.ts'
 import { PersonalList } from './personal-list.ts'
+import { againMs } from './personal-view.ts'
 
 /** An app in the list of a user. */
 export interface ListedApp extends AppSummary {
@@ -23,6 +24,9 @@ export class Apps extends PersonalList<ListedApp> {
   /** Pins that are not answered. */
   readonly #pinning = new Map<number, boolean>()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #isRefreshing = false
+  /** How often the list was read. */
+  #lists = 0
 
   constructor(client: Client) {
     super(client, { path: '/api/apps', query: { order_by: 'rev desc', out: 'details' }, pageSize: 50 })
@@ -52,6 +56,7 @@ export class Apps extends PersonalList<ListedApp> {
   }
 
   protected takeOver(read: readonly ListedApp[]): Map<number, ListedApp> {
+    this.#lists++
     return new Map(read.map(app => [app.id, newer(this.known.get(app.id), app)]))
   }
 
@@ -67,30 +72,44 @@ export class Apps extends PersonalList<ListedApp> {
         this.change()
       }
       this.#stale.add(frame.app_id)
-      if (this.#timer === undefined) this.#timer = setTimeout(() => void this.#refresh(), gatherMs)
+      this.#refreshSoon(gatherMs)
     }
   }
 
-  /** Reads the apps of which something was said. */
+  #refreshSoon(ms: number): void {
+    if (!this.#isRefreshing) this.#timer ??= setTimeout(() => void this.#refresh(), ms)
+  }
+
+  /** Reads the apps of which something was said, one time after the other, so that nothing older comes last. */
   async #refresh(): Promise<void> {
     this.#timer = undefined
     const ids = Array.from(this.#stale)
     this.#stale.clear()
     if (this.isLoading || ids.length > readAtMost) return this.reload()
+    this.#isRefreshing = true
+    const lists = this.#lists
+    const query = { out: 'details' }
+    let hasFailed = false
     await Promise.all(
       ids.map(async id => {
         try {
-          const query = { out: 'details' }
           const app = await this.client.http.request<ListedApp>('GET', `/api/apps/${id}`, { query })
-          if (app.is_trashed) this.known.delete(id)
+          // The list may have been read after it.
+          if (lists !== this.#lists) this.#stale.add(id)
+          else if (app.is_trashed) this.known.delete(id)
           else this.known.set(id, newer(this.known.get(id), app))
-        } catch (error) {
-          if (toParleyError(error).status === 404) this.known.delete(id)
-          else this.client.warn(toParleyError(error))
+        } catch (thrown) {
+          const error = toParleyError(thrown)
+          if (error.status === 404) return void this.known.delete(id)
+          hasFailed = true
+          this.#stale.add(id)
+          this.client.warn(error)
         }
       }),
     )
+    this.#isRefreshing = false
     this.change()
+    if (this.#stale.size > 0 && this.isSubscribed) this.#refreshSoon(hasFailed ? againMs : gatherMs)
   }
 }
 

@@ -4,8 +4,8 @@ import type { PersonalFrame } from '../../connection/frames.ts'
 import type { Client } from '../../client.ts'
 import { LiveCollection, type Condition } from '../../store/collection.ts'
 
-/** How long after a failure everything is read again. */
-const againMs = 5_000
+/** How long after a failure it is read again. */
+export const againMs = 5_000
 
 interface ListBody<Item> {
   data?: Item[]
@@ -79,19 +79,11 @@ export abstract class PersonalView<Data> extends LiveCollection<Data> {
 
   protected condition(): Condition {
     const error = this.#error ?? this.client.trouble()
-    if (this.#isLive) return { status: 'live' }
     const { state } = this.client.connection.status
-    if (!this.#isLoaded)
-      return {
-        status: state === 'closed' ? 'ended' : 'loading',
-        error,
-        reason: state === 'closed' ? 'closed' : undefined,
-      }
-    return {
-      status: state === 'closed' ? 'ended' : 'stale',
-      reason: state === 'connected' ? 'loading' : 'offline',
-      error,
-    }
+    if (state === 'closed') return { status: 'ended', reason: 'closed', error }
+    if (this.#isLive) return { status: 'live' }
+    if (!this.#isLoaded) return { status: 'loading', error }
+    return { status: 'stale', reason: state === 'connected' ? 'loading' : 'offline', error }
   }
 
   async #load(): Promise<void> {

@@ -45,6 +45,8 @@ export interface NativeParts {
   sessions: Sessions
   fanOut: FanOut
   findByUid: FindByUid
+  /** Who is online, for sessions that ask for it. */
+  online: { subscribe(session: Session): boolean; unsubscribe(session: Session): void }
   settings: RealtimeSettings
   clock: Clock
   log: Log
@@ -102,7 +104,15 @@ export class Native implements WebSocketEndpoint {
     if (frame.type === 'hello') return this.#hello(session, frame)
     if (session.state.state === 'opening') return this.#rejectFrame(session, HelloExpected())
     if (frame.type === 'subscribe') return this.#subscribe(session, frame)
+    if (frame.type === 'online') {
+      const { online } = this.#parts
+      return void (frame.is_wanted ? online.subscribe(session) : online.unsubscribe(session))
+    }
     this.#parts.fanOut.unsubscribe(session, frame.app_id)
+  }
+
+  onClose(session: Session): void {
+    this.#parts.online.unsubscribe(session)
   }
 
   /** Opens the session for a principal, or ends it with the reason of a refusal. */

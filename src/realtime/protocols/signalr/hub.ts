@@ -198,10 +198,7 @@ export class Hub implements WebSocketEndpoint {
   /** The promise never rejects: a failure ends the subscription or the session. */
   #subscribe(session: Session, { app, event }: Name): boolean | Promise<boolean> {
     const { userStreams, online, fanOut, settings } = this.#parts
-    if (app === null) {
-      if (event === 'online' && session.user !== undefined) online.welcome(session.user)
-      return userStreams.subscribe(session, event)
-    }
+    if (app === null) return event === 'online' ? online.subscribe(session) : userStreams.subscribe(session, event)
     const { subscriptions } = session
     if (!subscriptions.has(app) && subscriptions.size >= settings.subscriptions) return false
     return fanOut.subscribeToEvent(session, app, event)

@@ -1,6 +1,7 @@
 import type { Presence } from '../../../presence/presence.ts'
 import { everyWhile, type Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { Session } from '../../sessions/session.ts'
 import type { SignalRUserStreams } from './user-streams.ts'
 
 /** Some users, and the ids of all active users that each of them may see. */
@@ -37,8 +38,8 @@ const bytesPerMs = 4_000
 const idBytes = 8
 
 /**
- * Sends hub clients the ids of all users that are online and visible to them, because clients expect whole lists. A
- * client that has just subscribed gets its list within a second, others when it has changed.
+ * Sends clients that ask for it the ids of all users that are online and visible to them, because clients of the hub
+ * expect whole lists. A client that has just subscribed gets its list within a second, others when it has changed.
  */
 export class Online {
   readonly #parts: OnlineParts
@@ -59,10 +60,16 @@ export class Online {
     })
   }
 
-  /** Sends the user's list soon, changed or not: a session has just subscribed. */
-  welcome(user: number): void {
-    this.#fresh.add(user)
+  /** From now on, the session gets its user's list: soon, and when it has changed. False where it has no user. */
+  subscribe(session: Session): boolean {
+    if (session.user === undefined) return false
+    this.#fresh.add(session.user)
     this.#begin()
+    return this.#parts.userStreams.subscribe(session, 'online')
+  }
+
+  unsubscribe(session: Session): void {
+    this.#parts.userStreams.unsubscribe(session, 'online')
   }
 
   async #poll(): Promise<void> {
