@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRequire } from 'node:module'
@@ -11,6 +11,7 @@ import { hasBrowser, inBrowser, launchBrowser } from '../support/browser.ts'
 import { client as callsOf } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram } from '../support/process.ts'
+import { resolveForReactNative } from '../support/metro.ts'
 import { startServer } from '../support/server.ts'
 
 const run = promisify(execFile)
@@ -53,6 +54,13 @@ test('an empty project imports it, and its entries', async () => {
   const { stdout } = await run(process.execPath, ['main.js'], { cwd: folder })
 
   expect(stdout).toBe('function function function\n')
+})
+
+test("React Native's bundler finds its entries", () => {
+  const found = ['', '/idb'].map(entry => resolveForReactNative(join(folder, 'main.js'), `@parley/client${entry}`))
+
+  const dist = realpathSync(join(folder, 'node_modules/@parley/client/dist'))
+  expect(found).toEqual([join(dist, 'index.js'), join(dist, 'idb/index.js')])
 })
 
 test.each([

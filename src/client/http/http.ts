@@ -51,6 +51,7 @@ export class Http {
   #isClosed = false
 
   constructor(url: string, token: Token, fetchFunction: typeof fetch = (...args) => fetch(...args)) {
+    if (!/^https?:\/\/./.test(url)) throw new ParleyError(`'${url}' is no URL of a server.`, { code: 'url' })
     this.#url = url.replace(/\/+$/, '')
     this.#token = token
     this.#fetch = fetchFunction
