@@ -29,6 +29,8 @@ const inFlight = 64
 const textLength = 64 * 1024
 const fill = (unit: string) => unit.repeat(Math.ceil(textLength / unit.length)).slice(0, textLength)
 const long = (at: number) => `${'x'.repeat(100)}${at}`
+/** Nothing is wrong before its end. */
+const broken = `[${'{"text":[1,2,3]},'.repeat(250_000).slice(0, 4 * 1024 * 1024 - 4096)}`
 const several = (make: (at: number) => string) => Array.from({ length: 16 }, (_, at) => make(at))
 
 /** All floods. What they need beside the place is made here, by the API. */
@@ -89,6 +91,32 @@ export async function makeFloods(parley: Parley, { room, crowd, crowdMembers, fl
     ),
     flood('word of typing', [ask('PUT', `/api/apps/${crowd}/typing`)]),
     flood('requests without an address', [ask('GET', '/api/nothing')]),
+    flood(
+      'addresses with slips',
+      several(at => ask('GET', `/api/aps/${at}/mesages/reactons/${'x'.repeat(at)}`)),
+    ),
+    flood('bodies of 4 MiB that are not JSON', [toPost(flooder, `/api/apps/${own}/messages`, broken)]),
+    flood(
+      'lists of whole items',
+      several(at => ask('GET', `/api/apps/${room}/messages?out=details&order_by=id+desc&take=${100 - at}`)),
+    ),
+    flood(
+      'searches of everything',
+      several(at => ask('GET', `/api/search?q=${at % 2 === 0 ? 'good' : long(at)}`)),
+    ),
+    flood(
+      'tools of AI clients',
+      several(id =>
+        toPost(flooder, '/mcp', JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' }), {
+          accept: 'application/json, text/event-stream',
+        }),
+      ),
+    ),
+    flood(
+      'searches of the guides',
+      several(at => toRequest('GET', `/docs?q=a+e+i+o+n+s+t+${at}`, null)),
+    ),
+    flood('descriptions of the API', [toRequest('GET', '/api/openapi.json?scalars=number', null)]),
     flood('tokens that are none', [toRequest('GET', '/api/user', `wyu_${'x'.repeat(32)}`)]),
     {
       name: '2,500 WebSockets',
@@ -140,15 +168,20 @@ function toMembers(count: number): Record<string, number> {
 
 const boundary = 'parley-bench'
 
-function toUpload({ token }: Person, name: string, content: string): string {
+function toUpload(person: Person, name: string, content: string): string {
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="blob"; filename="${name}"\r\n\r\n`
-  const body = `${head}${content}\r\n--${boundary}--\r\n`
-  const lines = [
-    'POST /api/blobs HTTP/1.1',
-    'Host: {host}',
-    `Authorization: Bearer ${token}`,
-    `Content-Type: multipart/form-data; boundary=${boundary}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ]
-  return `${lines.join('\r\n')}\r\n\r\n${body}`
+  const type = `multipart/form-data; boundary=${boundary}`
+  return toPost(person, '/api/blobs', `${head}${content}\r\n--${boundary}--\r\n`, { 'content-type': type })
+}
+
+/** A request with a body as it is, of JSON unless `headers` say otherwise. */
+function toPost({ token }: Person, path: string, body: string, headers: Record<string, string> = {}): string {
+  const all = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\nHost: {host}\r\n${lines.join('')}\r\n${body}`
 }
