@@ -185,3 +185,20 @@ test('the description of the whole API is valid, and leaves no reference open', 
   for (const [, name] of JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
     expect(known).toContain(name)
 })
+
+test('the description is made a piece at a time, so that nobody waits for all of it', async () => {
+  const routes = resources.flatMap(resource => resource.routes)
+  await using edge = await startEdge(serve(routes, null as never))
+  let [turns, isMade] = [0, false]
+  const count = () => {
+    turns++
+    if (!isMade) setImmediate(count)
+  }
+
+  const description = edge.get('/api/openapi.json')
+  count()
+  const { body } = await description
+  isMade = true
+
+  expect(turns).toBeGreaterThan(Object.values(body.paths as Record<string, object>).flatMap(Object.keys).length)
+})

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { Json, type Scalars } from '../../api/json.ts'
+import { Encoded, type Scalars } from '../../api/json.ts'
 import type { Contract } from '../route.ts'
 import { describeApi } from './openapi.ts'
 
@@ -17,8 +17,8 @@ export class ApiDescription {
   readonly #routes: () => readonly Contract[]
   readonly #version: string
   readonly #payloads: () => Readonly<Record<string, z.ZodType>>
-  #document: object | undefined
-  readonly #json = new Map<Scalars | undefined, Json>()
+  #document: Promise<object> | undefined
+  readonly #json = new Map<Scalars | undefined, Promise<Encoded>>()
 
   constructor(
     routes: () => readonly Contract[],
@@ -30,15 +30,19 @@ export class ApiDescription {
     this.#payloads = payloads
   }
 
-  get document(): object {
+  get document(): Promise<object> {
     this.#document ??= describeApi(this.#routes(), this.#version, this.#payloads())
     return this.#document
   }
 
   /** The document as JSON. With `scalars`, integers in answers have the one form that these stand for, and not both. */
-  json(scalars?: Scalars): Json {
-    const made = this.#json.get(scalars) ?? new Json(JSON.stringify(this.document, scalars && inForm(scalars)))
+  json(scalars?: Scalars): Promise<Encoded> {
+    const made = this.#json.get(scalars) ?? this.#write(scalars)
     this.#json.set(scalars, made)
     return made
+  }
+
+  async #write(scalars: Scalars | undefined): Promise<Encoded> {
+    return new Encoded(JSON.stringify(await this.document, scalars && inForm(scalars)))
   }
 }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Auth } from '../../auth/authentication.ts'
 import type { ProblemType } from '../../lib/errors.ts'
@@ -77,12 +78,15 @@ const security: Record<Auth, object[]> = {
   session: [{ AdminSession: [] }],
 }
 
-/** The OpenAPI 3.1 document of an API, made from its routes and their schemas. `payloads`: what webhooks are sent, by trigger. */
-export function describeApi(
+/**
+ * The OpenAPI 3.1 document of an API, made from its routes and their schemas, one in a turn of the event loop: all of them
+ * take half a second. `payloads`: what webhooks are sent, by trigger.
+ */
+export async function describeApi(
   routes: readonly Contract[],
   version: string,
   payloads: Readonly<Record<string, z.ZodType>> = {},
-): object {
+): Promise<object> {
   const schemas = new JsonSchemas()
   const examples = readExamples()
   const paths: Record<string, Record<string, object>> = {}
@@ -94,6 +98,7 @@ export function describeApi(
     known.set(shape, path)
     const example = examples[`${route.method} ${path}`]
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, path, schemas, example) }
+    await nextTurn()
   }
   const webhooks = Object.fromEntries(
     Object.entries(payloads).map(([trigger, schema]) => [trigger, { post: describeWebhook(trigger, schema, schemas) }]),

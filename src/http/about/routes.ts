@@ -71,7 +71,7 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, desc
     auth: 'none',
     query: DescriptionQuery,
     replies: { 200: z.record(z.string(), z.unknown()) },
-    handle: ({ query }) => reply(200, description.json(query.scalars)),
+    handle: async ({ query }) => reply(200, await description.json(query.scalars)),
   })
 
   return [
