@@ -5,6 +5,7 @@ import { toAnswer, type RepresentationChoice } from './answer/representation.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toIdempotencyKey } from './request/idempotency.ts'
 import { Unknown } from './request/names/unknown.ts'
+import type { ThreadTime } from './request/thread-time.ts'
 import { callerOf, type Turns } from './request/turns.ts'
 import type { ReadableUpload } from './request/body/upload.ts'
 import type { Method, Reply } from './route.ts'
@@ -39,11 +40,13 @@ const choice: RepresentationChoice = {
 export class InnerCalls {
   readonly #router: () => Router<Endpoint>
   readonly #turns: Turns
+  readonly #time: ThreadTime
 
   /** `router` is asked at each call: the endpoints that make calls are among its own. */
-  constructor(router: () => Router<Endpoint>, turns: Turns) {
+  constructor(router: () => Router<Endpoint>, turns: Turns, time: ThreadTime) {
     this.#router = router
     this.#turns = turns
+    this.#time = time
   }
 
   /** The JSON of the answer; undefined where it has none. */
@@ -77,7 +80,7 @@ export class InnerCalls {
     const caller = callerOf(by)
     if (caller === null) return route.handle(request)
     const { queue, refusal } = this.#turns.laneOf(route, asked)
-    return queue.add(caller, () => route.handle(request), refusal)
+    return queue.add(caller, () => this.#time.measure(caller, () => route.handle(request)), refusal)
   }
 }
 

@@ -218,7 +218,7 @@ export class RequestPipeline {
     try {
       if (this.#rate !== null && by.kind === 'user') this.#count(exchange, by.user, this.#rate)
       const asked = { by, params: endpoint.toParams(values), query: endpoint.toQuery(exchange.query, unknown), text }
-      const caller = endpoint.route.makesCalls === true ? null : callerOf(by)
+      const caller = callerOf(by, endpoint.route.areCallersShared)
       if (caller === null) return this.#handle(call, asked, null)
       const turn = { lane: this.#turns.laneOf(endpoint.route, asked.query), caller }
       this.#time.asks(caller)

@@ -100,10 +100,12 @@ interface Terms {
    */
   isHeavy?: boolean | ((query: unknown) => boolean)
   /**
-   * True where the handler makes requests of its own for its caller (see `InnerCalls`), which take turns instead of it: it
-   * may take as long as it likes.
+   * True where the handler makes requests of its own for its caller (see `InnerCalls`), which take turns as well: it has
+   * turns of another kind, so that it never waits for itself, and may take as long as it likes.
    */
   makesCalls?: boolean
+  /** True for a read without a credential that costs more than a look-up: all such callers share the time of one user. */
+  areCallersShared?: boolean
   /** The headers that the handler reads, in lower case. */
   headers?: readonly string[]
   /** True where tokens are accepted that users have let clients have. */

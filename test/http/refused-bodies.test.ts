@@ -159,22 +159,28 @@ test.each(cases)('%i of %s %s (%s) can be read after 8 MiB were sent', async (st
   expect(await sendThenRead(sending)).toBe(status)
 })
 
-test('a client that never ends its body is answered, read on for a while, and then disconnected', async () => {
-  const wire = await Wire.open(edge.port)
-  const chunk = Buffer.from(`100000\r\n${'x'.repeat(mebibyte)}\r\n`)
+test.each([
+  ['/api/uploads', 413],
+  ['/api/nowhere', 404],
+])(
+  'a client that never ends its body to %s is answered, read on for a while, and then disconnected',
+  async (path, status) => {
+    const wire = await Wire.open(edge.port)
+    const chunk = Buffer.from(`100000\r\n${'x'.repeat(mebibyte)}\r\n`)
 
-  await wire.send(requestText('POST', '/api/uploads', { 'Transfer-Encoding': 'chunked' }))
-  for (let i = 0; i < 3; i++) await wire.send(chunk)
-  const answer = await wire.answer()
-  let sentMib = 0
-  const endless = (async () => {
-    for (; sentMib < 200; sentMib++) await Promise.race([wire.send(chunk), wire.closed()])
-  })()
+    await wire.send(requestText('POST', path, { 'Transfer-Encoding': 'chunked' }))
+    for (let i = 0; i < 3; i++) await wire.send(chunk)
+    const answer = await wire.answer()
+    let sentMib = 0
+    const endless = (async () => {
+      for (; sentMib < 200; sentMib++) await Promise.race([wire.send(chunk), wire.closed()])
+    })()
 
-  expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } })
-  expect(await wire.closed()).toBe('closed')
-  await endless
-})
+    expect(answer).toMatchObject({ status, headers: { connection: 'close' } })
+    expect(await wire.closed()).toBe('closed')
+    await endless
+  },
+)
 
 test('a connection whose body had come whole is kept, whatever the answer was', async () => {
   const wire = await Wire.open(edge.port)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Credentials, hashOf } from '../../src/auth/credentials.ts'
+import { unauthenticated } from '../../src/auth/principal.ts'
 import { reply, route } from '../../src/http/route.ts'
 import { Turns } from '../../src/http/request/turns.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
@@ -8,6 +9,10 @@ import { createDatabase } from '../support/database.ts'
 import { startEdge } from '../support/edge.ts'
 import { eventually } from '../support/eventually.ts'
 import { requestText, Wire } from '../support/wire.ts'
+
+function holdUp(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
 
 /** An edge for Ann, Ben and an API key, whose requests run until the test lets them go. */
 async function startHeld() {
@@ -47,6 +52,17 @@ async function startHeld() {
         return held(by.user, query.q)
       },
     }),
+    route('GET /api/pages', {
+      summary: 'Hold up the event loop',
+      auth: 'none',
+      areCallersShared: true,
+      replies: { 200: z.object({}) },
+      handle: ({ by }) => {
+        worked.push(by.user)
+        holdUp(60)
+        return reply(200, {})
+      },
+    }),
     route('POST /api/work', {
       summary: 'Hold up the event loop',
       auth: 'token or key',
@@ -54,7 +70,7 @@ async function startHeld() {
       replies: { 200: z.object({}) },
       handle: ({ by, body }) => {
         worked.push(by.user)
-        for (const end = performance.now() + body.ms; performance.now() < end;);
+        holdUp(body.ms)
         return reply(200, {})
       },
     }),
@@ -213,10 +229,60 @@ test('of bodies that arrive in part, no more is kept of one user than the larges
   const refused = await Promise.any(flood.map(wire => wire.answer()))
   await other.send(`${'x'.repeat(2_000_000 - 1024 * 1024 - 11)}"}`)
 
-  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
+  expect([refused.status, refused.headers['retry-after'], refused.headers.connection]).toEqual([429, '1', 'close'])
   await eventually(() => expect(held.begun.map(({ user }) => user)).toEqual([8]))
   held.begun[0]!.end()
   expect((await other.answer()).status).toBe(200)
+})
+
+test('callers without a credential share the time of one user where they take much', async () => {
+  await using held = await startHeld()
+  await held.work('wyu_ben', 0)
+  const requests = Array.from({ length: 40 }, () => ({
+    other: held.work('wyu_ben', 0),
+    flood: held.edge.get('/api/pages'),
+  }))
+  await Promise.all(requests.map(({ other }) => other))
+  const before = held.worked.filter(user => user === unauthenticated.user).length
+
+  await Promise.all(requests.map(({ flood }) => flood))
+  expect(before).toBeLessThan(20)
+})
+
+test('the body of a request that is refused as too much is arriving is not read', async () => {
+  await using held = await startHeld()
+  const open = async (sizeBytes: number) => {
+    const wire = await Wire.open(held.edge.port)
+    const headers = { Authorization: 'Bearer wyu_ann', 'Content-Type': 'application/json' }
+    await wire.send(requestText('POST', '/api/things', { ...headers, 'Content-Length': String(sizeBytes) }, '{'))
+    return wire
+  }
+  const mebibytes = (count: number) => count * 1024 * 1024
+  for (let i = 0; i < 4; i++) await open(mebibytes(4))
+
+  const refused = await open(mebibytes(4))
+  expect((await refused.answer()).headers.connection).toBe('close')
+  // More than the buffers of both ends hold.
+  void refused.send('x'.repeat(mebibytes(32)))
+
+  expect(await refused.closed()).toBe('closed')
+})
+
+test('a handler that makes requests for its caller takes other turns than these, and not all at once', () => {
+  const calling = route('POST /api/tools', {
+    summary: 'Call',
+    auth: 'token',
+    makesCalls: true,
+    replies: { 200: z.object({}) },
+    handle: () => reply(200, {}),
+  })
+  const turns = new Turns(10)
+  const { queue } = turns.laneOf(calling, {})
+
+  expect([1, 2, 3, 4, 5].map(() => queue.tryEnter(7))).toEqual([true, true, true, true, false])
+  expect(queue.tryEnter(8)).toBe(true)
+  for (const method of ['GET', 'POST'] as const)
+    expect(turns.laneOf({ ...calling, method, makesCalls: false }, {}).queue.tryEnter(7)).toBe(true)
 })
 
 test('four long reads run at a time, however many connections there are, and lists that sort all they have are such', () => {

@@ -42,6 +42,9 @@ const usersWrites = 16
 /** Uploads of one user that are received at a time. A guess: two fill the link of most people. */
 const usersUploads = 4
 
+/** Requests of one user, whose handlers make requests of their own, that run at a time. A guess. */
+const usersCalling = 4
+
 /** Requests of one API key that run at a time: it acts for many people. A guess. */
 const keysRequests = 256
 
@@ -50,13 +53,14 @@ const waiting = { requests: 512, heavy: 64, bytes: 16 * 1024 * 1024 }
 
 /**
  * Lets callers take turns: a caller has a share of requests that run at a time, and more of them wait in order, beside
- * which those of others run. There are lanes for reads, writes, uploads, and heavy reads, which also share a part of the
- * database's connections among all callers. Requests without a credential take no turns.
+ * which those of others run. There are lanes for reads, writes, uploads, requests that make others, and heavy reads, which also share a part of the
+ * database's connections among all callers. Requests without a credential take no turns, unless their route says so.
  */
 export class Turns {
   readonly #reads: Lane
   readonly #writes: Lane
   readonly #uploads: Lane
+  readonly #calling: Lane
   readonly #heavy: Lane
 
   /** `connections`: those of this node to the database, for all but group commits. `isResting`: see `ThreadTime`. */
@@ -66,6 +70,7 @@ export class Turns {
     this.#reads = { ...toLane(usersReads, isResting), isRead: true }
     this.#writes = toLane(usersWrites, isResting)
     this.#uploads = toLane(usersUploads, isResting)
+    this.#calling = toLane(usersCalling, isResting)
     const queue = new FairQueue<Caller>({
       atOnce: slots,
       // A key acts for many, and may take what is free.
@@ -77,6 +82,8 @@ export class Turns {
   }
 
   laneOf(route: Contract, query: unknown): Lane {
+    // Not one of those that its own requests wait in.
+    if (route.makesCalls === true) return this.#calling
     // What waits for another server needs no connection to the database meanwhile.
     if (route.method !== 'GET' || route.asksOthers === true)
       return route.uploadLimitBytes === undefined ? this.#writes : this.#uploads
@@ -84,9 +91,13 @@ export class Turns {
   }
 }
 
-/** The name of a caller in the turns; null for one without a credential. */
-export function callerOf({ kind, user, credential }: Principal): Caller | null {
-  return kind === 'nobody' ? null : kind === 'user' ? user : credential
+/**
+ * The name of a caller in the turns. Callers without a credential take none, and it is null; where they are to share, as
+ * nothing tells them apart, all of them are one.
+ */
+export function callerOf({ kind, user, credential }: Principal, areShared = false): Caller | null {
+  if (kind === 'nobody') return areShared ? user : null
+  return kind === 'user' ? user : credential
 }
 
 function isUser(caller: Caller): caller is number {

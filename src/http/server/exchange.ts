@@ -47,6 +47,14 @@ export interface ExchangeHost {
  */
 const corkBytes = 16 * 1024
 
+/** True for a request whose body may be longer than what is still read after the answer. */
+function mayBeLong(req: HttpRequest): boolean {
+  return Number(req.getHeader('content-length')) > lingerBytes || req.getHeader('transfer-encoding') !== ''
+}
+
+/** For a body that no one takes. */
+const noOne: BodyTaker = { take() {}, cancel() {} }
+
 /** How much of a body is still read after the answer. Beyond it the client has to wait for the end of its connection. */
 const lingerBytes = 16 * 1024 * 1024
 
@@ -147,6 +155,12 @@ export class Exchange {
     })
   }
 
+  /** Leaves the rest of a refused body unread: the connection ends with the answer. Only before `detach`. */
+  leaveUnread(): void {
+    this.readsOn = false
+    if (this.#body === null) this.receive(noOne)
+  }
+
   /** Pauses the client's body. Bytes on their way still arrive. */
   pause(): void {
     this.#isPaused = true
@@ -179,6 +193,8 @@ export class Exchange {
     const res = this.#res
     if (res === null || this.#isAnswered) return
     const answer = this.#host.isWithdrawn ? this.#host.insteadOf(given, this) : given
+    // uWebSockets.js reads what no one takes to its end, however long it is.
+    if (answer.status >= 400 && this.#body === null && this.#req !== null && mayBeLong(this.#req)) this.receive(noOne)
     // Checked before the first write: half an answer cannot be taken back.
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
     this.#isAnswered = true
@@ -391,8 +407,9 @@ function requireSafe(name: string, value: string): void {
   if (/[^\P{Cc}\t]/u.test(value)) throw new Error(`The value of the header ${name} has a control character`)
 }
 
-/** Writes an address of 4 or 16 bytes; IPv4-mapped IPv6 becomes IPv4. */
+/** Writes an address of 4 or 16 bytes; IPv4-mapped IPv6 becomes IPv4. Empty where the connection has lost its client. */
 export function toAddress(bytes: Buffer): string {
+  if (bytes.length === 0) return ''
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.readBigUInt64BE(0) === 0n && bytes.readUInt32BE(8) === 0xffff) return bytes.subarray(12).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')

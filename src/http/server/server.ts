@@ -195,7 +195,7 @@ export class HttpServer implements ExchangeHost {
     const pageRoutes = admin === null ? [] : createPageRoutes(new AdminPage())
     const time = new ThreadTime()
     const turns = new Turns(settings.databaseConnections, caller => time.isResting(caller))
-    const calls = new InnerCalls(() => router, turns)
+    const calls = new InnerCalls(() => router, turns, time)
     const routes = [...options.routes, ...(options.toCallingRoutes?.(calls) ?? [])]
     const description = new ApiDescription(
       () => [...routes, ...adminRoutes, ...about],

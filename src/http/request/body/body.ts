@@ -109,10 +109,10 @@ export class Bodies {
     const countedBytes = lengthBytes >= longBytes ? lengthBytes : 0
     if (countedBytes > 0 && count(countedBytes) > arrivingBytes) {
       count(-countedBytes)
-      exchange.readsOn = false
+      exchange.leaveUnread()
       throw TooManyRequests({ retry_after: 1 })
     }
-    const stopReading = () => (exchange.readsOn = false)
+    const stopReading = () => exchange.leaveUnread()
     const options = { now: this.#now, limitBytes, unwanted, count, countedBytes, stopReading, accept, refuse }
     const body = new IncomingBody(options, this.#open)
     exchange.receive(body)
