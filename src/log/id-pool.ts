@@ -33,9 +33,6 @@ export interface DrawnIds {
  */
 export const usableMs = 2_000
 
-/** Half of `usableMs`, so that the commit is in time. */
-const freshMs = 1_000
-
 /** Numbers drawn ahead by one commit for the next one. Owned by a commit connection. */
 export class IdPool {
   readonly #nowMs: () => number
@@ -59,7 +56,8 @@ export class IdPool {
   /** `count` fresh numbers above `rev`; null where there are not enough. */
   take(count: number, rev: number): DrawnIds | null {
     const { ids, atMs } = this.#drawn
-    if (this.#nowMs() - this.#putAtMs > freshMs) return null
+    // Half of the time is for the commit.
+    if (this.#nowMs() - this.#putAtMs > usableMs / 2) return null
     if (ids.length < count || ids[0]! <= rev) return null
     this.#drawn = { ids: ids.slice(count), atMs }
     return { ids: ids.slice(0, count), atMs }

@@ -7,7 +7,7 @@ import type { EventTypes } from '../catch-up.ts'
 import { packEvent, readAppMessage, unpackEvent, type AppMessage } from './app-message.ts'
 import type { GlobalCommands } from '../global/global-commands.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import type { OtherNodes } from './other-nodes.ts'
+import { movedEveryMs, type OtherNodes } from './other-nodes.ts'
 import type { Typing } from '../typing.ts'
 
 interface ChangeBroadcastParts {
@@ -58,9 +58,6 @@ const environmentChannel = 'environment'
 const movedChannel = 'moved'
 const followedChannel = 'followed'
 const channelOf = (app: number) => `app:${app}`
-
-/** The time between two messages about written apps. A guess: other nodes read such an app on its next use anyway. */
-const gatherMs = 50
 
 /** How often a node repeats the apps that it follows, and how long such a message counts: one may get lost. */
 const followedMs = 5_000
@@ -127,7 +124,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     if (message.isNew) announce(followed.keys())
   }
   const announceMoved = (app: number, rev: number) => {
-    if (written.size === 0) clock.after(gatherMs, publishMoved)
+    if (written.size === 0) clock.after(movedEveryMs, publishMoved)
     written.set(app, rev)
   }
   const publishMoved = () => {

@@ -1,5 +1,8 @@
-/** How long a message of a node counts: a few times the interval between messages of a node that commits. */
-const freshMs = 200
+/**
+ * The time between two messages of a node that commits. A guess: other nodes read an app that it has written to on their
+ * next use of it anyway.
+ */
+export const movedEveryMs = 50
 
 interface NodeLoad {
   waiting: number
@@ -36,8 +39,9 @@ export class OtherNodes {
     return sum
   }
 
+  /** Forgets nodes of which several messages in succession are missing. */
   #forget(): void {
-    const earliest = this.#nowMs() - freshMs
+    const earliest = this.#nowMs() - 4 * movedEveryMs
     for (const [node, { atMs }] of this.#loads) if (atMs < earliest) this.#loads.delete(node)
   }
 }
