@@ -130,14 +130,14 @@ interface Terms {
 }
 
 /** The terms of an endpoint, and the handler that gets what the schemas have checked. */
-interface Declared<Params, Query, Body, Replies, Services, Beside> extends Terms {
+interface Declared<Params, Query, Body, Replies, Context, Beside> extends Terms {
   params?: Params & z.ZodType
   query?: Query & z.ZodType
   body?: Body & z.ZodType
   replies: Replies & Terms['replies']
   handle: (
     request: RouteRequest<Output<Params>, Output<Query>, Output<Body>> & Beside,
-    services: Services,
+    context: Context,
   ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
 }
 
@@ -148,20 +148,23 @@ export interface Contract extends Terms {
   path: string
 }
 
-/** A route whose handler gets services, which the HTTP server does not know. */
-export interface ServedRoute<Services> extends Contract {
-  handle: (request: RouteRequest<unknown, unknown, unknown>, services: Services) => Reply | Promise<Reply>
+/** A route whose handler gets a context, of which the HTTP server knows only who asks. */
+export interface ServedRoute<Context> extends Contract {
+  handle: (request: RouteRequest<unknown, unknown, unknown>, context: Context) => Reply | Promise<Reply>
 }
+
+/** Who asks, from where, and for which form of the answer: the part of a request that handlers pass on. */
+export type Asking = Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'representation' | 'origin'>
 
 /** A route as the HTTP server sees it. */
 export type Route = ServedRoute<void>
 
 /**
- * Returns the function that declares endpoints, such as `GET /api/apps/{app}`, whose handlers get `Services`. The types
+ * Returns the function that declares endpoints, such as `GET /api/apps/{app}`, whose handlers get a `Context`. The types
  * of params, query and body follow from the schemas; undeclared statuses do not compile. `Beside` are further members of
  * their requests.
  */
-export function routesFor<Services, Beside = unknown>() {
+export function routesFor<Context, Beside = unknown>() {
   return function route<
     Params extends z.ZodType | undefined = undefined,
     Query extends z.ZodType | undefined = undefined,
@@ -169,11 +172,11 @@ export function routesFor<Services, Beside = unknown>() {
     Replies extends Record<number, z.ZodType | null> = Record<number, never>,
   >(
     endpoint: `${Method} ${string}`,
-    declared: Declared<Params, Query, Body, Replies, Services, Beside>,
-  ): ServedRoute<Services> {
+    declared: Declared<Params, Query, Body, Replies, Context, Beside>,
+  ): ServedRoute<Context> {
     const [method, path] = endpoint.split(' ')
     // `handle` is called with the output of the declared schemas only, so forgetting the exact types is safe.
-    return { method, path, ...declared } as unknown as ServedRoute<Services>
+    return { method, path, ...declared } as unknown as ServedRoute<Context>
   }
 }
 
@@ -183,14 +186,21 @@ export const route = routesFor<void>()
 /** The same under /admin. */
 export const adminRoute = routesFor<void, UnderAdmin>()
 
-/** Binds the handlers of routes to their services; `endWith` makes those of a request that ends with a signal. */
-export function serve<Services>(
-  routes: readonly ServedRoute<Services>[],
+/**
+ * Gives the handlers of routes their context: services, and who asks. `endWith` makes the services of a request that ends
+ * with a signal.
+ */
+export function serve<Services extends object>(
+  routes: readonly ServedRoute<Services & Asking>[],
   services: Services,
   endWith: (signal: AbortSignal) => Services = () => services,
 ): Route[] {
   return routes.map(served => ({
     ...served,
-    handle: request => served.handle(request, request.signal === undefined ? services : endWith(request.signal)),
+    handle(request) {
+      const { by, representation, origin, signal } = request
+      const own = signal === undefined ? services : endWith(signal)
+      return served.handle(request, { ...own, by, representation, origin })
+    },
   }))
 }

@@ -7,7 +7,7 @@ import type { Apps } from '../engine/apps.ts'
 import type { GlobalCommands } from '../engine/global/global-commands.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { OutboundQuota } from '../http/request/outbound-quota.ts'
-import { routesFor, type RouteRequest, type ServedRoute, type UnderAdmin } from '../http/route.ts'
+import { routesFor, type Asking, type ServedRoute, type UnderAdmin } from '../http/route.ts'
 import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Previews } from '../media/previews.ts'
@@ -65,15 +65,16 @@ export interface Services {
   now: () => Date
 }
 
-/** Some services, and some of what any request carries: what a handler passes on to a function that names them. */
-export type Served<Names extends keyof Everything> = Pick<Everything, Names>
+/** What a handler gets beside the request, and passes on as it is: the services, and who asks. */
+export type Context = Services & Asking
 
-type Everything = Services & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin' | 'representation'>
+/** The members of the context that a function needs: it can be called with the whole, and with just these. */
+export type Served<Names extends keyof Context> = Pick<Context, Names>
 
-/** An endpoint of a resource; its handler gets the request and the services that it names. */
-export type Route = ServedRoute<Services>
+/** An endpoint of a resource. */
+export type Route = ServedRoute<Context>
 
-export const route = routesFor<Services>()
+export const route = routesFor<Context>()
 
 /** An endpoint under /admin, for the administration page alone. */
-export const adminRoute = routesFor<Services, UnderAdmin>()
+export const adminRoute = routesFor<Context, UnderAdmin>()

@@ -52,15 +52,15 @@ const list = route('GET /api/admin/sessions', {
   query: SessionListing,
   replies: { 200: RealtimeSessions },
   problems: [NotFound],
-  async handle({ query, by }, { sql, liveSessions }) {
+  async handle({ query }, context) {
     const page = toPage(query, ['id'], 'id')
     const end = page.skip + page.take
     if (end > deepest)
       throw invalid({ skip: [`must be at most ${deepest - page.take}: filter by user or app instead`] })
-    const app = query.app === undefined ? undefined : await toAppId(query.app, { sql, by })
-    const user = query.user === undefined ? undefined : requireFound(await findUserId(sql, query.user))
-    const { sessions, count, silent } = await liveSessions.list({ app, user }, page.countOnly ? 0 : end)
-    const shown = await show(sessions.slice(page.skip), { sql })
+    const app = query.app === undefined ? undefined : await toAppId(query.app, context)
+    const user = query.user === undefined ? undefined : requireFound(await findUserId(context.sql, query.user))
+    const { sessions, count, silent } = await context.liveSessions.list({ app, user }, page.countOnly ? 0 : end)
+    const shown = await show(sessions.slice(page.skip), context)
     return reply(200, { ...toPagedList(page, count, shown), silent_nodes: silent })
   },
 })

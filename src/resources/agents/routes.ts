@@ -24,11 +24,10 @@ const create = route('POST /api/agents', {
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Agent },
-  async handle({ body, by, idempotencyKey, origin }, services) {
-    const caller = { ...services, by, origin }
-    const given = await withPicture(body, caller)
-    const saved = await services.globalCommands.run(createAgent, by, given, idempotencyKey)
-    return reply(201, await showSaved(saved, caller))
+  async handle({ body, by, idempotencyKey }, context) {
+    const given = await withPicture(body, context)
+    const saved = await context.globalCommands.run(createAgent, by, given, idempotencyKey)
+    return reply(201, await showSaved(saved, context))
   },
 })
 
@@ -39,11 +38,11 @@ const get = route('GET /api/agents/{agent}', {
   query: AgentQuery,
   replies: { 200: Agent },
   problems: [NotFound],
-  async handle({ params, query, by, origin }, { sql }) {
-    const agent = requireFound(await findAgent(sql, params.agent))
+  async handle({ params, query }, context) {
+    const agent = requireFound(await findAgent(context.sql, params.agent))
     const showsTrashed = query.trashed !== undefined && query.trashed !== 'false'
     if (agent.person.trashed_at !== null && !showsTrashed) throw NotFound()
-    return reply(200, await showAgent(agent, { by, origin, sql }))
+    return reply(200, await showAgent(agent, context))
   },
 })
 
@@ -55,13 +54,12 @@ const update = route('PATCH /api/agents/{agent}', {
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent },
   problems: [NotFound],
-  async handle({ params, body, by, origin }, services) {
-    const caller = { ...services, by, origin }
-    const saved = await services.globalCommands.run(updateAgent, by, {
+  async handle({ params, body, by }, context) {
+    const saved = await context.globalCommands.run(updateAgent, by, {
       agent: params.agent,
-      given: await withPicture(body, caller),
+      given: await withPicture(body, context),
     })
-    return reply(200, await showSaved(saved, caller))
+    return reply(200, await showSaved(saved, context))
   },
 })
 
@@ -72,13 +70,12 @@ const upsert = route('PUT /api/agents/{uid}', {
   body: AgentUpdate,
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent, 201: Agent },
-  async handle({ params, body, by, origin }, services) {
-    const caller = { ...services, by, origin }
-    const saved = await services.globalCommands.run(upsertAgent, by, {
+  async handle({ params, body, by }, context) {
+    const saved = await context.globalCommands.run(upsertAgent, by, {
       uid: params.uid,
-      given: await withPicture(body, caller),
+      given: await withPicture(body, context),
     })
-    const agent = await showSaved(saved, caller)
+    const agent = await showSaved(saved, context)
     return saved.isNew ? reply(201, agent) : reply(200, agent)
   },
 })
@@ -88,16 +85,16 @@ const list = route('GET /api/agents', {
   auth: 'token or key',
   query: AgentListing,
   replies: { 200: AgentList },
-  async handle({ query, by, representation, origin }, { sql }) {
+  async handle({ query, by }, context) {
     const { autocomplete, directory } = query
     const page = toPage(query, orderFields, 'name')
     const directories = directory ? [directory] : []
-    const { count, persons } = await listPersons(sql, { by, agent: true, autocomplete, directories }, page)
+    const { count, persons } = await listPersons(context.sql, { by, agent: true, autocomplete, directories }, page)
     const agents = await listAgents(
-      sql,
+      context.sql,
       persons.map(({ id }) => id),
     )
-    return reply(200, toPagedList(page, count, await showAgents(agents, { by, representation, origin, sql })))
+    return reply(200, toPagedList(page, count, await showAgents(agents, context)))
   },
 })
 
@@ -121,11 +118,11 @@ const remove = route('DELETE /api/agents/{agent}', {
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, globalCommands }) {
+  async handle({ params, by }, context) {
     // Trashed first, as for users: it joins nothing while it leaves its apps.
-    const agent = await globalCommands.run(trashAgent, by, params.agent)
-    await leaveApps(agent, { by, sql, apps })
-    await globalCommands.run(deleteAgent, by, String(agent))
+    const agent = await context.globalCommands.run(trashAgent, by, params.agent)
+    await leaveApps(agent, context)
+    await context.globalCommands.run(deleteAgent, by, String(agent))
     return reply(204)
   },
 })

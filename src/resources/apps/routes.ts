@@ -31,13 +31,12 @@ const create = (messages: AppMessages) =>
     creates: true,
     replies: { 201: App },
     problems: [NotFound],
-    async handle({ body, by, representation, idempotencyKey, origin }, services) {
-      const caller = { ...services, by, representation, origin }
-      const { id, isNew } = await makeApp(await toDraft(body, false, caller), caller, idempotencyKey)
+    async handle({ body, idempotencyKey }, context) {
+      const { id, isNew } = await makeApp(await toDraft(body, false, context), context, idempotencyKey)
       // An existing app may have been restored without its actor knowing yet, and the caller of a repeated request may
       // have lost access since.
-      const { state } = await openApp(isNew ? id : await services.apps.confirm(id), 'read', caller)
-      return reply(201, await showWhole(state, messages, caller))
+      const { state } = await openApp(isNew ? id : await context.apps.confirm(id), 'read', context)
+      return reply(201, await showWhole(state, messages, context))
     },
   })
 
@@ -49,13 +48,12 @@ const get = (messages: AppMessages) =>
     query: AppQuery,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, apps, userCache, presence }) {
-      const caller = { by, representation, origin, sql, apps, userCache, presence }
-      const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', caller)
+    async handle({ params, query }, context) {
+      const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', context)
       const { deleted_at, trashed_at } = state.app
       const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
       if (!isShown) throw NotFound()
-      return reply(200, await showWhole(state, messages, caller))
+      return reply(200, await showWhole(state, messages, context))
     },
   })
 
@@ -68,12 +66,11 @@ const update = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App },
     problems: [Forbidden, NotFound],
-    async handle({ params, body, by, representation, origin }, services) {
-      const caller = { ...services, by, representation, origin }
-      const app = await toAppId(params.app, caller)
-      await requireFreeUid(app, body.uid, caller)
-      await services.apps.run(updateApp, app, by, await toChange(body, caller))
-      return reply(200, await showWhole(await services.apps.state(app), messages, caller))
+    async handle({ params, body, by }, context) {
+      const app = await toAppId(params.app, context)
+      await requireFreeUid(app, body.uid, context)
+      await context.apps.run(updateApp, app, by, await toChange(body, context))
+      return reply(200, await showWhole(await context.apps.state(app), messages, context))
     },
   })
 
@@ -89,12 +86,11 @@ const upsert = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App, 201: App },
     problems: [Forbidden],
-    async handle({ params, body, by, representation, origin }, services) {
-      const caller = { ...services, params, body, by, representation, origin }
-      const { id, isNew } = await upsertByUid(caller)
-      const state = await services.apps.state(id)
+    async handle({ params, body, by }, context) {
+      const { id, isNew } = await upsertByUid(params.uid, body, context)
+      const state = await context.apps.state(id)
       by.place?.found(state.app)
-      const app = await showWhole(state, messages, caller)
+      const app = await showWhole(state, messages, context)
       return isNew ? reply(201, app) : reply(200, app)
     },
   })
@@ -105,8 +101,8 @@ const list = (messages: AppMessages) =>
     auth: 'token or key',
     query: AppListing,
     replies: { 200: AppList },
-    async handle({ query, by, representation, origin }, { sql, apps, userCache, presence }) {
-      return reply(200, await listPage(query, messages, { by, representation, origin, sql, apps, userCache, presence }))
+    async handle({ query }, context) {
+      return reply(200, await listPage(query, messages, context))
     },
   })
 
@@ -123,8 +119,8 @@ const change = <Loaded>(
     params: AppPath,
     replies: { 204: null },
     problems: [...problems, Forbidden, NotFound],
-    async handle({ params, by }, { sql, apps }) {
-      await apps.run(command, await toAppId(params.app, { by, sql }), by, undefined)
+    async handle({ params, by }, context) {
+      await context.apps.run(command, await toAppId(params.app, context), by, undefined)
       return reply(204)
     },
   })

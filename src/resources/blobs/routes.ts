@@ -24,22 +24,22 @@ const upload = route('POST /api/blobs', {
   creates: true,
   replies: { 201: Blob },
   problems: [NoBlob, TooManyParts, BlobTooLarge, QuotaExceeded, StorageFull],
-  async handle({ by, idempotencyKey, upload, origin }, { sql, globalCommands, bytes, renditions, uploadRoom, now }) {
+  async handle({ by, idempotencyKey, upload, origin }, context) {
     const form = upload!
     const content = createHash('sha256')
     const write = (key: string) =>
       readForm(form, file =>
-        bytes.put(key, uploadRoom.watch(idempotencyKey === undefined ? file : hashed(file, content))),
+        context.bytes.put(key, context.uploadRoom.watch(idempotencyKey === undefined ? file : hashed(file, content))),
       )
     // A repeated form has another boundary, so the file's content identifies the request.
     const insert = (row: NewBlobRow) =>
-      globalCommands.run(
+      context.globalCommands.run(
         createBlob,
         by,
         row,
         idempotencyKey && withContent(idempotencyKey, row.name, row.media_type, content.digest()),
       )
-    return reply(201, showBlob(await keepBlob({ by, sql, bytes, renditions, uploadRoom, now }, write, insert), origin))
+    return reply(201, showBlob(await keepBlob(context, write, insert), origin))
   },
 })
 
@@ -61,8 +61,8 @@ const get = (isInSight: IsInSight) =>
     params: IdPath,
     replies: { 200: Blob },
     problems: [NotFound],
-    async handle({ params, by, origin }, { sql, userCache }) {
-      return reply(200, showBlob(await findReadableBlob(params.id, isInSight, { by, sql, userCache }), origin))
+    async handle({ params, origin }, context) {
+      return reply(200, showBlob(await findReadableBlob(params.id, isInSight, context), origin))
     },
   })
 

@@ -48,15 +48,17 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     creates: true,
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
-    async handle(
-      { params, body, by, representation, idempotencyKey, origin },
-      { sql, apps, userCache, renderer, now },
-    ) {
-      const caller = { by, representation, origin, sql, apps, userCache, renderer, now }
-      const { row, state } = await findCommentable(toId(params.id), caller)
-      const content = await prepareContent(body, row.app_id, caller)
-      const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
-      return reply(201, await showItem(comment, item, state, caller))
+    async handle({ params, body, by, idempotencyKey }, context) {
+      const { row, state } = await findCommentable(toId(params.id), context)
+      const content = await prepareContent(body, row.app_id, context)
+      const item = await context.apps.run(
+        commentOn,
+        row.app_id,
+        by,
+        { parent: { type, id: row.id }, content },
+        idempotencyKey,
+      )
+      return reply(201, await showItem(comment, item, state, context))
     },
   })
 
@@ -67,11 +69,10 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     query: ContentListing,
     replies: { 200: pagedList(toListItem(Comment, CommentSummary)) },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
-      const { row, state } = await find(toId(params.id), caller)
-      const page = await listOfParent(comment, state, row, query, caller, await toAuthor(query, sql))
-      return reply(200, await showPage(comment, page, caller, state))
+    async handle({ params, query }, context) {
+      const { row, state } = await find(toId(params.id), context)
+      const page = await listOfParent(comment, state, row, query, context, await toAuthor(query, context.sql))
+      return reply(200, await showPage(comment, page, context, state))
     },
   })
 

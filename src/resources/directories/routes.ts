@@ -31,9 +31,9 @@ const create = route('POST /api/directories', {
   creates: true,
   replies: { 201: Directory },
   problems: [DirectoryExists],
-  async handle({ body, by, idempotencyKey, origin }, { sql, globalCommands, presence }) {
-    const id = await globalCommands.run(createDirectory, by, body.name, idempotencyKey)
-    return reply(201, await show(String(id), { by, origin, sql, presence }))
+  async handle({ body, by, idempotencyKey }, context) {
+    const id = await context.globalCommands.run(createDirectory, by, body.name, idempotencyKey)
+    return reply(201, await show(String(id), context))
   },
 })
 
@@ -58,8 +58,8 @@ const read = route('GET /api/directories/{dir}', {
   params: DirectoryPath,
   replies: { 200: Directory },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, presence }) {
-    return reply(200, await show(params.dir, { by, origin, sql, presence }))
+  async handle({ params }, context) {
+    return reply(200, await show(params.dir, context))
   },
 })
 
@@ -70,9 +70,9 @@ const rename = route('PATCH /api/directories/{dir}', {
   body: NewDirectory,
   replies: { 200: Directory },
   problems: [NotFound],
-  async handle({ params, body, by, origin }, { sql, globalCommands, presence }) {
-    const id = await globalCommands.run(renameDirectory, by, { directory: params.dir, name: body.name })
-    return reply(200, await show(String(id), { by, origin, sql, presence }))
+  async handle({ params, body, by }, context) {
+    const id = await context.globalCommands.run(renameDirectory, by, { directory: params.dir, name: body.name })
+    return reply(200, await show(String(id), context))
   },
 })
 
@@ -83,8 +83,8 @@ const remove = (clearDirectory: ClearDirectory) =>
     params: DirectoryPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, by }, { apps, globalCommands }) {
-      await closeDirectory(params.dir, clearDirectory, { by, apps, globalCommands })
+    async handle({ params }, context) {
+      await closeDirectory(params.dir, clearDirectory, context)
       return reply(204)
     },
   })
@@ -96,10 +96,10 @@ const listMembers = route('GET /api/directories/{dir}/members', {
   query: PersonListing,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle({ params, query, by, representation, origin }, { sql, presence }) {
-    const directory = requireFound(await findDirectory(sql, params.dir, by))
+  async handle({ params, query, by }, context) {
+    const directory = requireFound(await findDirectory(context.sql, params.dir, by))
     const within = { directories: [String(directory.id)] }
-    return reply(200, await listPage(query, within, { by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, within, context))
   },
 })
 

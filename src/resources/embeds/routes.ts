@@ -19,13 +19,9 @@ const create = route('POST /api/embeds', {
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Embed },
-  async handle(
-    { body, by, idempotencyKey, origin },
-    { sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now },
-  ) {
-    const caller = { by, sql, outboundQuota, bytes, renditions, uploadRoom, outside, now }
-    const image = (await preparePicture(body.image, 'image', caller)) ?? null
-    const made = await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey)
+  async handle({ body, by, idempotencyKey, origin }, context) {
+    const image = (await preparePicture(body.image, 'image', context)) ?? null
+    const made = await context.globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey)
     return reply(201, showEmbed(made, origin))
   },
 })
@@ -36,8 +32,8 @@ const get = route('GET /api/embeds/{id}', {
   params: IdPath,
   replies: { 200: Embed },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, userCache }) {
-    const embed = requireFound(await findVisible(toId(params.id), { by, sql, userCache }))
+  async handle({ params, origin }, context) {
+    const embed = requireFound(await findVisible(toId(params.id), context))
     return reply(200, showEmbed(embed, origin))
   },
 })
@@ -51,14 +47,10 @@ const embed = route('GET /api/embeds', {
   query: EmbedQuery,
   replies: { 200: Embed, 201: Embed },
   problems: [NotAnAddress, NothingToEmbed],
-  async handle(
-    { query, by, origin },
-    { sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now },
-  ) {
+  async handle({ query, origin }, context) {
     const url = normalise(query.url)
     if (url === null) throw NotAnAddress()
-    const caller = { by, sql, globalCommands, outboundQuota, bytes, renditions, uploadRoom, outside, now }
-    const { row, isNew } = await embedAddress(url, caller)
+    const { row, isNew } = await embedAddress(url, context)
     const shown = showEmbed(row, origin)
     return isNew ? reply(201, shown) : reply(200, shown)
   },

@@ -44,16 +44,15 @@ const create = route('POST /api/apps/{app}/files', {
   creates: true,
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-    const caller = { by, representation, origin, sql, apps, userCache, now }
-    const app = await toAppId(params.app, caller)
-    const blob = await toBlob(body.blob_id, caller)
+  async handle({ params, body, by, idempotencyKey }, context) {
+    const app = await toAppId(params.app, context)
+    const blob = await toBlob(body.blob_id, context)
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
-    const { file, isNew } = await apps.run(createFile, app, by, draft, idempotencyKey)
+    const { file, isNew } = await context.apps.run(createFile, app, by, draft, idempotencyKey)
     // The caller of a repeated request may have lost access since the first one.
-    const { state } = await openApp(app, 'read', caller)
-    const shown = await showWhole(file, caller, state)
+    const { state } = await openApp(app, 'read', context)
+    const shown = await showWhole(file, context, state)
     return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
@@ -65,11 +64,10 @@ const get = route('GET /api/files/{id}', {
   query: FileQuery,
   replies: { 200: File },
   problems: [NotFound],
-  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
-    const { file, state, level } = await findReadable(params.id, caller)
+  async handle({ params, query }, context) {
+    const { file, state, level } = await findReadable(params.id, context)
     if (file.trashed_at !== null && !(query.trashed && maySeeTrashed(level))) throw NotFound()
-    return reply(200, await showWhole(file, caller, state))
+    return reply(200, await showWhole(file, context, state))
   },
 })
 
@@ -80,18 +78,17 @@ const update = route('PATCH /api/files/{id}', {
   body: FileUpdate,
   replies: { 200: File },
   problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, representation, origin }, { sql, apps, userCache, now }) {
-    const caller = { by, representation, origin, sql, apps, userCache, now }
-    const { file } = await requireShown(params.id, caller)
+  async handle({ params, body, by }, context) {
+    const { file } = await requireShown(params.id, context)
     const change = {
       id: file.id,
       name: body.name,
       metadata: body.metadata,
       tags: body.tags === null ? [] : body.tags,
-      blob: body.blob_id === undefined ? undefined : await toBlob(body.blob_id, caller),
+      blob: body.blob_id === undefined ? undefined : await toBlob(body.blob_id, context),
       backup: body.backup === true,
     }
-    return reply(200, await showWhole(await apps.run(updateFile, file.app_id, by, change), caller))
+    return reply(200, await showWhole(await context.apps.run(updateFile, file.app_id, by, change), context))
   },
 })
 
@@ -102,14 +99,13 @@ const listOfApp = route('GET /api/apps/{app}/files', {
   query: FileListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
-    const { state, level } = await openApp(params.app, 'read', caller)
+  async handle({ params, query }, context) {
+    const { state, level } = await openApp(params.app, 'read', context)
     const page = toPage(query, orderFields, 'id', 'along')
     const ids = [state.app.id]
     const writable = isAtLeast(level, 'write') ? ids : []
-    const scope = { apps: ids, writable, ...(await toAuthor(query, sql)) }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
+    const scope = { apps: ids, writable, ...(await toAuthor(query, context.sql)) }
+    return reply(200, await showPage(await listFiles(context.sql, scope, page), page, context, state))
   },
 })
 
@@ -120,15 +116,14 @@ const list = route('GET /api/files', {
   query: AllFilesListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ query, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
+  async handle({ query }, context) {
     const page = toPage(query, orderFields, 'id', 'along')
-    const scope = { ...(await toScope(caller)), ...(await toAuthor(query, sql)) }
+    const scope = { ...(await toScope(context)), ...(await toAuthor(query, context.sql)) }
     if (query.app !== undefined) {
-      const wanted = await toAppIds(query.app, caller)
+      const wanted = await toAppIds(query.app, context)
       scope.apps = wanted.filter(id => scope.apps === null || scope.apps.includes(id))
     }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, caller))
+    return reply(200, await showPage(await listFiles(context.sql, scope, page), page, context))
   },
 })
 
@@ -139,10 +134,10 @@ const change = (verb: 'trash' | 'restore') =>
     params: IdPath,
     replies: { 204: null },
     problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-    async handle({ params, by }, { sql, apps, userCache }) {
-      const { file } = await findReadable(params.id, { by, sql, apps, userCache })
-      if (verb === 'trash') await apps.run(trashFile, file.app_id, by, { id: file.id })
-      else await apps.run(restoreFile, file.app_id, by, { id: file.id })
+    async handle({ params, by }, context) {
+      const { file } = await findReadable(params.id, context)
+      if (verb === 'trash') await context.apps.run(trashFile, file.app_id, by, { id: file.id })
+      else await context.apps.run(restoreFile, file.app_id, by, { id: file.id })
       return reply(204)
     },
   })
@@ -153,9 +148,9 @@ const remove = route('DELETE /api/files/{id}', {
   params: IdPath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const { file } = await findReadable(params.id, { by, sql, apps, userCache })
-    await apps.run(deleteFile, file.app_id, by, { id: file.id })
+  async handle({ params, by }, context) {
+    const { file } = await findReadable(params.id, context)
+    await context.apps.run(deleteFile, file.app_id, by, { id: file.id })
     return reply(204)
   },
 })
@@ -168,12 +163,11 @@ const attachmentsOf = (kind: ContentKind) =>
     query: FileListing,
     replies: { 200: Files },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
-      const caller = { by, representation, origin, sql, apps, userCache }
+    async handle({ params, query }, context) {
       const page = toPage(query, orderFields, 'id', 'along')
-      const { row, state } = await requireItem(kind, toId(params.id), caller)
-      const scope = { apps: null, writable: null, parent: row.id, ...(await toAuthor(query, sql)) }
-      return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
+      const { row, state } = await requireItem(kind, toId(params.id), context)
+      const scope = { apps: null, writable: null, parent: row.id, ...(await toAuthor(query, context.sql)) }
+      return reply(200, await showPage(await listFiles(context.sql, scope, page), page, context, state))
     },
   })
 

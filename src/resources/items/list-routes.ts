@@ -39,11 +39,10 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
-      const narrowing = { ...(await toNarrowing(query, caller)), ...(await toAuthor(query, caller.sql)) }
-      const list = (sql: Sql) => listEverywhere(kind, query, { ...caller, sql }, narrowing)
-      return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
+    async handle({ query }, context) {
+      const narrowing = { ...(await toNarrowing(query, context)), ...(await toAuthor(query, context.sql)) }
+      const list = (sql: Sql) => listEverywhere(kind, query, { ...context, sql }, narrowing)
+      return reply(200, await showPage(kind, await fromReplica(context, list), context))
     },
   })
 
@@ -56,16 +55,15 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { query, by, representation, origin, sql, replica, apps, userCache, keptSearches }
-      const { state } = await openApp(params.app, 'read', caller)
+    async handle({ params, query, representation }, context) {
+      const { state } = await openApp(params.app, 'read', context)
       const { app } = state
-      const key = keyOf(kind.entity, state, caller)
+      const key = keyOf(kind.entity, state, query, context)
       const kept = key === null ? undefined : keptPages.find(key, app)
       if (kept !== undefined) return reply(200, kept)
-      const narrowing = { ...(await toNarrowing(query, caller)), ...(await toAuthor(query, caller.sql)) }
-      const page = await listInApp(kind, state, query, caller, narrowing)
-      const shown = await showPage(kind, page, caller, state)
+      const narrowing = { ...(await toNarrowing(query, context)), ...(await toAuthor(query, context.sql)) }
+      const page = await listInApp(kind, state, query, context, narrowing)
+      const shown = await showPage(kind, page, context, state)
       // Stars differ between callers, and a page that changed meanwhile is not cached.
       if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
       const written = writeAnswer(shown, representation.scalars)

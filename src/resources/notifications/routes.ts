@@ -28,8 +28,8 @@ const list = route('GET /api/notifications', {
   auth: 'token or key',
   query: NotificationListing,
   replies: { 200: Notifications },
-  async handle({ query, by, origin }, { sql, userCache }) {
-    return reply(200, await listPage(query, undefined, { by, origin, sql, userCache }))
+  async handle({ query }, context) {
+    return reply(200, await listPage(query, undefined, context))
   },
 })
 
@@ -39,9 +39,9 @@ const get = route('GET /api/notifications/{id}', {
   params: NotificationPath,
   replies: { 200: Notification },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, userCache }) {
-    const row = requireFound(await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user))
-    return reply(200, await show(row, { origin, userCache }))
+  async handle({ params, by }, context) {
+    const row = requireFound(await findNotification(context.sql, toId(params.id), by.kind === 'key' ? null : by.user))
+    return reply(200, await show(row, context))
   },
 })
 
@@ -52,9 +52,9 @@ const mark = (method: 'PUT' | 'DELETE') =>
     params: NotificationPath,
     replies: { 200: Notification },
     problems: [NotFound],
-    async handle({ params, by, origin }, { globalCommands, userCache }) {
+    async handle({ params, by }, context) {
       const change = { id: toId(params.id), isUnread: method === 'DELETE' }
-      return reply(200, await show(await globalCommands.run(markNotification, by, change), { origin, userCache }))
+      return reply(200, await show(await context.globalCommands.run(markNotification, by, change), context))
     },
   })
 
@@ -67,11 +67,13 @@ const create = route('POST /api/notifications', {
   creates: true,
   replies: { 201: Notification },
   problems: [NotifiesPeople],
-  async handle({ body, by, idempotencyKey, origin }, { sql, apps, globalCommands, userCache, now }) {
-    const caller = { by, origin, sql, apps, userCache, now }
+  async handle({ body, by, idempotencyKey }, context) {
     return reply(
       201,
-      await show(await globalCommands.run(createNotification, by, await toDraft(body, caller), idempotencyKey), caller),
+      await show(
+        await context.globalCommands.run(createNotification, by, await toDraft(body, context), idempotencyKey),
+        context,
+      ),
     )
   },
 })
@@ -95,10 +97,9 @@ const listOfApp = route('GET /api/apps/{app}/notifications', {
   query: AppNotificationListing,
   replies: { 200: Notifications },
   problems: [NotFound],
-  async handle({ params, query, by, origin }, { sql, apps, userCache }) {
-    const caller = { by, origin, sql, apps, userCache }
-    const { state } = await openApp(params.app, 'read', caller)
-    return reply(200, await listPage(query, state.app.id, caller))
+  async handle({ params, query }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    return reply(200, await listPage(query, state.app.id, context))
   },
 })
 
@@ -120,9 +121,9 @@ const markOfApp = route('PUT /api/apps/{app}/notifications/mark', {
   query: MarkQuery,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, globalCommands, userCache }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
-    await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
+  async handle({ params, query, by }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    await context.globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
     return reply(204)
   },
 })

@@ -15,7 +15,7 @@ import { findOption, findVotes, listOptions, listVoters } from './store.ts'
 /** The most voters within a detailed option. */
 const shownVoters = 100
 
-type Request = Served<'sql' | 'apps' | 'userCache' | 'by' | 'origin'> & { params: { id: string } }
+type Request = Served<'sql' | 'apps' | 'userCache' | 'by' | 'origin'>
 
 const get = route('GET /api/options/{id}', {
   summary: 'Get an option of a poll with its voters',
@@ -23,13 +23,12 @@ const get = route('GET /api/options/{id}', {
   params: IdPath,
   replies: { 200: Option },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, apps, userCache }) {
-    const caller = { params, by, origin, sql, apps, userCache }
-    const { id } = await findShown(caller)
+  async handle({ params, by }, context) {
+    const { id } = await findShown(params.id, context)
     // Again, for its votes must be no older than the place at which its app was found.
-    const option = requireFound(await findOption(sql, id))
-    const voted = by.kind === 'user' ? await findVotes(sql, [option.item_id], by.user) : null
-    return reply(200, await show(option, voted?.get(option.item_id) === option.id, caller))
+    const option = requireFound(await findOption(context.sql, id))
+    const voted = by.kind === 'user' ? await findVotes(context.sql, [option.item_id], by.user) : null
+    return reply(200, await show(option, voted?.get(option.item_id) === option.id, context))
   },
 })
 
@@ -42,11 +41,10 @@ const voteFor = route('POST /api/options/{id}/vote', {
   creates: true,
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
-  async handle({ params, by, idempotencyKey, origin }, { sql, apps, userCache }) {
-    const caller = { params, by, origin, sql, apps, userCache }
-    const found = await findShown(caller)
-    const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, idempotencyKey)
-    return reply(200, await show(option, hasVoted, caller))
+  async handle({ params, by, idempotencyKey }, context) {
+    const found = await findShown(params.id, context)
+    const { option, hasVoted } = await context.apps.run(vote, found.app_id, by, found, idempotencyKey)
+    return reply(200, await show(option, hasVoted, context))
   },
 })
 
@@ -58,10 +56,10 @@ const listOf = (kind: ContentKind) =>
     query: OptionListing,
     replies: { 200: Options },
     problems: [NotFound],
-    async handle({ params, query, by, representation }, { sql, apps, userCache }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
-      const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
-      const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
+    async handle({ params, query, by, representation }, context) {
+      const { row } = await requireShown(kind, toId(params.id), context)
+      const options = row.option_count > 0 ? await listOptions(context.sql, [row.id]) : null
+      const voted = options !== null && by.kind === 'user' ? await findVotes(context.sql, [row.id], by.user) : null
       const page = toPage(query, ['id'], 'id')
       const all = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
       const shown = all.slice(page.skip, page.skip + page.take)
@@ -70,9 +68,9 @@ const listOf = (kind: ContentKind) =>
     },
   })
 
-/** The option that `{id}` names, of an item that the caller may see; otherwise 404. */
-async function findShown(request: Request): Promise<OptionRow> {
-  const option = requireFound(await findOption(request.sql, toId(request.params.id)))
+/** The option with this id, of an item that the caller may see; otherwise 404. */
+async function findShown(id: string, request: Request): Promise<OptionRow> {
+  const option = requireFound(await findOption(request.sql, toId(id)))
   await requireShown(kinds[option.item_type], option.item_id, request)
   return option
 }

@@ -41,12 +41,11 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
     params: IdPath,
     replies: { 200: Post },
     problems: [NotFound],
-    async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
-      const caller = { by, representation, origin, sql, apps, userCache }
-      const { row, state } = await requireShown(post, toId(params.id), caller)
+    async handle({ params, by }, context) {
+      const { row, state } = await requireShown(post, toId(params.id), context)
       const choice = { type: 'post' as const, id: row.id, isSubscribed: verb === 'subscribe' }
-      await apps.run(changeSubscription, row.app_id, by, choice)
-      return reply(200, await showItem(post, row, state, caller))
+      await context.apps.run(changeSubscription, row.app_id, by, choice)
+      return reply(200, await showItem(post, row, state, context))
     },
   })
 

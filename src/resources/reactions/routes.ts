@@ -25,9 +25,9 @@ function reactionRoutes(kind: ContentKind): Route[] {
     body: NewReaction,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle({ params, body, by }, { sql, apps, userCache }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
-      await apps.run(addReaction, row.app_id, by, { type: entity, id: row.id, content: body.content })
+    async handle({ params, body, by }, context) {
+      const { row } = await requireShown(kind, toId(params.id), context)
+      await context.apps.run(addReaction, row.app_id, by, { type: entity, id: row.id, content: body.content })
       return reply(204)
     },
   })
@@ -39,15 +39,15 @@ function reactionRoutes(kind: ContentKind): Route[] {
     query: ReactionListing,
     replies: { 200: Reactions },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+    async handle({ params, query, representation, origin }, context) {
       const page = toPage(query, orderFields, 'id')
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
+      const { row } = await requireShown(kind, toId(params.id), context)
       // A text that is no emoji matches no reaction.
       const content = query.content && (toEmoji(query.content) ?? query.content)
-      const { rows, count } = await listReactions(sql, row, content, page)
+      const { rows, count } = await listReactions(context.sql, row, content, page)
       if (representation.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
-      await userCache.load(rows.map(({ user_id }) => user_id))
-      const items = rows.map(reaction => showReaction(reaction, userCache, origin))
+      await context.userCache.load(rows.map(({ user_id }) => user_id))
+      const items = rows.map(reaction => showReaction(reaction, context.userCache, origin))
       return reply(200, toPagedList(page, count, items))
     },
   })
@@ -58,9 +58,9 @@ function reactionRoutes(kind: ContentKind): Route[] {
     params: IdPath,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle({ params, by }, { sql, apps, userCache }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
-      await apps.run(takeReactionBack, row.app_id, by, { type: entity, id: row.id })
+    async handle({ params, by }, context) {
+      const { row } = await requireShown(kind, toId(params.id), context)
+      await context.apps.run(takeReactionBack, row.app_id, by, { type: entity, id: row.id })
       return reply(204)
     },
   })

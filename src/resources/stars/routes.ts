@@ -35,9 +35,9 @@ const ofApps = (method: 'POST' | 'DELETE') =>
     params: AppPath,
     replies: { 200: Star },
     problems: [NotFound],
-    async handle({ params, by }, { sql, apps }) {
-      const app = await toAppId(params.app, { by, sql })
-      await apps.run(changeSettings, app, by, { isStarred: method === 'POST' })
+    async handle({ params, by }, context) {
+      const app = await toAppId(params.app, context)
+      await context.apps.run(changeSettings, app, by, { isStarred: method === 'POST' })
       return reply(200, { id: app, type: 'app' })
     },
   })

@@ -25,9 +25,9 @@ export function starring({ type, find, load }: Starrable): Route[] {
       params: IdPath,
       replies: { 200: Star },
       problems: [NotFound],
-      async handle({ params, by }, { sql, apps, userCache }) {
-        const { id, app_id } = await find(toId(params.id), { by, sql, apps, userCache })
-        await apps.run(changeStar, app_id, by, { id, isStarred: method === 'POST' })
+      async handle({ params, by }, context) {
+        const { id, app_id } = await find(toId(params.id), context)
+        await context.apps.run(changeStar, app_id, by, { id, isStarred: method === 'POST' })
         return reply(200, { id, type })
       },
     })

@@ -29,10 +29,9 @@ const create = route('POST /api/users', {
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: User },
-  async handle({ body, by, idempotencyKey, origin }, services) {
-    const caller = { ...services, body, by, origin }
-    const given = { ...(await toChange(caller)), uid: body.uid }
-    return reply(201, await showSaved(await services.globalCommands.run(createUser, by, given, idempotencyKey), caller))
+  async handle({ body, by, idempotencyKey }, context) {
+    const given = { ...(await toChange(body, context)), uid: body.uid }
+    return reply(201, await showSaved(await context.globalCommands.run(createUser, by, given, idempotencyKey), context))
   },
 })
 
@@ -72,13 +71,12 @@ const update = route('PATCH /api/users/{user}', {
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User },
   problems: [NotFound, SpecialUser],
-  async handle({ params, body, by, origin }, services) {
-    const caller = { ...services, body, by, origin }
-    const saved = await services.globalCommands.run(updateUser, by, {
+  async handle({ params, body, by }, context) {
+    const saved = await context.globalCommands.run(updateUser, by, {
       user: params.user,
-      given: await toChange(caller),
+      given: await toChange(body, context),
     })
-    return reply(200, await showSaved(saved, caller))
+    return reply(200, await showSaved(saved, context))
   },
 })
 
@@ -92,10 +90,12 @@ const upsert = route('PUT /api/users/{uid}', {
   body: UserUpdate,
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User, 201: User },
-  async handle({ params, body, by, origin }, services) {
-    const caller = { ...services, body, by, origin }
-    const saved = await services.globalCommands.run(upsertUser, by, { uid: params.uid, given: await toChange(caller) })
-    const user = await showSaved(saved, caller)
+  async handle({ params, body, by }, context) {
+    const saved = await context.globalCommands.run(upsertUser, by, {
+      uid: params.uid,
+      given: await toChange(body, context),
+    })
+    const user = await showSaved(saved, context)
     return saved.isNew ? reply(201, user) : reply(200, user)
   },
 })
@@ -105,8 +105,8 @@ const list = route('GET /api/users', {
   auth: 'token or key',
   query: PersonListing,
   replies: { 200: UserList },
-  async handle({ query, by, representation, origin }, { sql, presence }) {
-    return reply(200, await listPage(query, {}, { by, representation, origin, sql, presence }))
+  async handle({ query }, context) {
+    return reply(200, await listPage(query, {}, context))
   },
 })
 
@@ -136,18 +136,18 @@ const remove = (leaveApps: LeaveApps) =>
     params: UserPath,
     replies: { 204: null },
     problems: [NotFound, SpecialUser],
-    async handle({ params, by }, { sql, apps, globalCommands }) {
+    async handle({ params, by }, context) {
       // Trashed first, so that the user joins nothing while leaving; after a crash in between, the user can be deleted
       // again, and no membership lacks its user.
-      const user = await globalCommands.run(trashUser, by, params.user)
-      await leaveApps(user, { by, sql, apps })
-      await globalCommands.run(deleteUser, by, String(user))
+      const user = await context.globalCommands.run(trashUser, by, params.user)
+      await leaveApps(user, context)
+      await context.globalCommands.run(deleteUser, by, String(user))
       return reply(204)
     },
   })
 
-async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<UserChange> {
-  const { password, ...rest } = await withPicture(request.body, request)
+async function toChange(body: UserUpdate, caller: PictureCaller): Promise<UserChange> {
+  const { password, ...rest } = await withPicture(body, caller)
   if (password === undefined || password === null) return { ...rest, password_hash: password }
   return { ...rest, password_hash: await hashPassword(password) }
 }

@@ -45,11 +45,11 @@ const list = route('GET /api/approvals', {
   auth: 'token or key',
   query: ApprovalListing,
   replies: { 200: pagedList(Approval) },
-  async handle({ query, by }, { sql, userCache }) {
+  async handle({ query, by }, context) {
     const page = toPage(query, ['id'], 'id desc')
     const filter = { asker: by.kind === 'key' ? null : by.user, state: query.state ?? 'pending' }
-    const { rows, count } = await listApprovals(sql, filter, page)
-    return reply(200, toPagedList(page, count, await show(rows, { userCache })))
+    const { rows, count } = await listApprovals(context.sql, filter, page)
+    return reply(200, toPagedList(page, count, await show(rows, context)))
   },
 })
 
@@ -59,9 +59,8 @@ const get = route('GET /api/approvals/{id}', {
   params: ApprovalPath,
   replies: { 200: Approval },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const caller = { by, sql, apps, userCache }
-    const [shown] = await show([await requireApproval(params.id, caller)], caller)
+  async handle({ params }, context) {
+    const [shown] = await show([await requireApproval(params.id, context)], context)
     return reply(200, shown!)
   },
 })
@@ -73,24 +72,23 @@ const answer = route('POST /api/approvals/{id}', {
   body: Decision,
   replies: { 200: Approval },
   problems: [Forbidden, NotFound, AlreadyDecided, Lapsed],
-  async handle({ params, body, by }, { sql, apps, userCache, agents, now }) {
-    const caller = { by, sql, apps, userCache }
-    const { id, asker_id } = await requireApproval(params.id, caller)
+  async handle({ params, body, by }, context) {
+    const { id, asker_id } = await requireApproval(params.id, context)
     if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
     const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
     const after = { approved: body.approved }
-    const isDecided = await sql.begin(async tx => {
+    const isDecided = await context.sql.begin(async tx => {
       if (!(await decide(tx, decision))) return false
       if (by.kind === 'key')
-        await auditAlone(tx, by, now(), { action: 'approval_decided', target: { type: 'approval', id }, after })
+        await auditAlone(tx, by, context.now(), { action: 'approval_decided', target: { type: 'approval', id }, after })
       return true
     })
     if (!isDecided) {
-      const { state } = (await findApproval(sql, id)) ?? { state: 'lapsed' }
+      const { state } = (await findApproval(context.sql, id)) ?? { state: 'lapsed' }
       throw state === 'pending' || state === 'lapsed' ? Lapsed() : AlreadyDecided()
     }
-    await agents.settle()
-    const [shown] = await show([await requireApproval(params.id, caller)], caller)
+    await context.agents.settle()
+    const [shown] = await show([await requireApproval(params.id, context)], context)
     return reply(200, shown!)
   },
 })

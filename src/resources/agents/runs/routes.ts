@@ -37,9 +37,9 @@ const listOfAgent = route('GET /api/agents/{agent}/runs', {
   query: RunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, userCache }) {
-    const agent = await requireAgentId(sql, params.agent)
-    return reply(200, await listPage({ ...toFilter(query), agent }, query, { by, sql, apps, userCache }))
+  async handle({ params, query }, context) {
+    const agent = await requireAgentId(context.sql, params.agent)
+    return reply(200, await listPage({ ...toFilter(query), agent }, query, context))
   },
 })
 
@@ -49,8 +49,8 @@ const list = route('GET /api/runs', {
   isHeavy: true,
   query: RunListing,
   replies: { 200: Runs },
-  async handle({ query, by }, { sql, apps, userCache }) {
-    return reply(200, await listPage(toFilter(query), query, { by, sql, apps, userCache }))
+  async handle({ query }, context) {
+    return reply(200, await listPage(toFilter(query), query, context))
   },
 })
 
@@ -61,10 +61,9 @@ const listOfApp = route('GET /api/apps/{app}/runs', {
   query: OpenRunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, userCache }) {
-    const caller = { by, sql, apps, userCache }
-    const { state } = await openApp(params.app, 'read', caller)
-    return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, caller, state))
+  async handle({ params, query }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, context, state))
   },
 })
 
@@ -74,12 +73,11 @@ const get = route('GET /api/runs/{id}', {
   params: RunPath,
   replies: { 200: RunDetails },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const caller = { by, sql, apps, userCache }
-    const run = await requireRun(params.id, caller)
-    const [shown] = await show([run], caller)
+  async handle({ params, by }, context) {
+    const run = await requireRun(params.id, context)
+    const [shown] = await show([run], context)
     if (by.kind !== 'key') return reply(200, shown!)
-    const steps = await listSteps(sql, run.id)
+    const steps = await listSteps(context.sql, run.id)
     return reply(200, { ...shown!, steps: steps.map(showStep) })
   },
 })
@@ -91,9 +89,9 @@ const cancel = route('POST /api/runs/{id}/cancel', {
   body: RunCancel,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, body, by }, { sql, agents }) {
-    const run = await requireRun(params.id, { by, sql })
-    await agents.cancel(run.id, body.keep ?? false)
+  async handle({ params, body }, context) {
+    const run = await requireRun(params.id, context)
+    await context.agents.cancel(run.id, body.keep ?? false)
     return reply(204)
   },
 })
@@ -104,12 +102,11 @@ const retry = route('POST /api/runs/{id}/retry', {
   params: RunPath,
   replies: { 202: Run },
   problems: [NotFound, NotEnded],
-  async handle({ params, by }, { sql, apps, userCache, agents }) {
-    const caller = { by, sql, apps, userCache }
-    const run = await requireRun(params.id, caller)
-    if (!(await retryRun(sql, run.id))) throw NotEnded()
-    agents.wake()
-    const [shown] = await show([(await findListed(sql, run.id)) ?? run], caller)
+  async handle({ params }, context) {
+    const run = await requireRun(params.id, context)
+    if (!(await retryRun(context.sql, run.id))) throw NotEnded()
+    context.agents.wake()
+    const [shown] = await show([(await findListed(context.sql, run.id)) ?? run], context)
     return reply(202, shown!)
   },
 })

@@ -1,5 +1,4 @@
-import type { RouteRequest } from '../../../http/route.ts'
-import type { Served, Services } from '../../route.ts'
+import type { Context, Served } from '../../route.ts'
 import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
 import { ignoreNotFound, invalid, Problem } from '../../../lib/errors.ts'
 import { UidInput } from '../../../api/shape.ts'
@@ -30,8 +29,6 @@ export async function makeApp(
   }
 }
 
-type Request = Services & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
-
 /** The most attempts, where others make or delete the app between look-up and command. */
 const mostLooks = 3
 
@@ -40,14 +37,14 @@ const mostLooks = 3
  * such a call, and shows a private chat again that the caller had removed, without its old messages. Refuses with 403
  * for an app that the caller may not see, with 422 for one of another type.
  */
-export async function upsertByUid(request: Request): Promise<Created> {
-  const { params, by, sql } = request
-  const uid = UidInput.safeParse(params.uid)
+export async function upsertByUid(named: string, body: AppUpsert, context: Context): Promise<Created> {
+  const { by, sql } = context
+  const uid = UidInput.safeParse(named)
   if (!uid.success) throw invalid({ uid: uid.error.issues.map(issue => issue.message) })
   for (let looks = 1; ; looks++) {
     const found = await findAppId(sql, uid.data, by)
     try {
-      return found === null ? await make(uid.data, request) : await update(found, request)
+      return found === null ? await make(uid.data, body, context) : await update(found, body, context)
     } catch (error) {
       // Made or deleted since the look-up: then the other branch applies.
       const isOld = error instanceof Problem && (await findAppId(sql, uid.data, by)) !== found
@@ -56,20 +53,20 @@ export async function upsertByUid(request: Request): Promise<Created> {
   }
 }
 
-async function make(uid: string, request: Request): Promise<Created> {
-  const { body, by, upsertsJoin } = request
+async function make(uid: string, body: AppUpsert, context: Context): Promise<Created> {
+  const { by, upsertsJoin } = context
   const isJoinable = upsertsJoin && by.kind === 'user'
-  return makeApp(await toDraft({ ...body, uid }, isJoinable, request), request)
+  return makeApp(await toDraft({ ...body, uid }, isJoinable, context), context)
 }
 
-async function update(id: number, request: Request): Promise<Created> {
-  const { body, by, sql, apps, upsertsJoin } = request
+async function update(id: number, body: AppUpsert, context: Context): Promise<Created> {
+  const { by, sql, apps, upsertsJoin } = context
   const { type, members: refs, ...details } = body
   const ids = await resolvePeople(sql, refs ?? [])
   const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
-  const { level } = await openApp(id, 'none', request)
+  const { level } = await openApp(id, 'none', context)
   // Changes that the caller may not make are ignored, so they are not resolved either.
-  const change = level === 'admin' ? await toChange(details, request) : { name: details.name }
+  const change = level === 'admin' ? await toChange(details, context) : { name: details.name }
   await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
   if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
   return { id, isNew: false }

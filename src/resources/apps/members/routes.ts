@@ -21,9 +21,8 @@ const list = route('GET /api/apps/{app}/members', {
   query: MemberListing,
   replies: { 200: Members },
   problems: [NotFound],
-  async handle({ params, query, by, origin }, { sql, apps, userCache, presence }) {
-    const caller = { by, origin, sql, apps, userCache, presence }
-    const { state } = await openApp(params.app, 'read', caller)
+  async handle({ params, query, by }, context) {
+    const { state } = await openApp(params.app, 'read', context)
     const page = toPage(query, orderFields, 'name')
     const filter = {
       app: state.app.id,
@@ -34,14 +33,14 @@ const list = route('GET /api/apps/{app}/members', {
       withSystem: query.system ?? false,
       isPrefix: query.autocomplete ?? true,
     }
-    const { ids, count } = await listMemberIds(sql, filter, page)
-    await userCache.load(ids)
+    const { ids, count } = await listMemberIds(context.sql, filter, page)
+    await context.userCache.load(ids)
     return reply(
       200,
       toPagedList(
         page,
         count,
-        ids.map(id => show(id, state, caller)),
+        ids.map(id => show(id, state, context)),
       ),
     )
   },
@@ -54,13 +53,12 @@ const putOne = route('PUT /api/apps/{app}/members/{user}', {
   body: MemberInput,
   replies: { 200: MemberItem, 201: MemberItem },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by, origin }, { sql, apps, userCache, presence }) {
-    const caller = { by, origin, sql, apps, userCache, presence }
-    const { state } = await openApp(params.app, 'read', caller)
-    const user = await findUserId(sql, params.user)
-    if (user === null || !(await isKnown(user, state, caller))) throw NotFound()
-    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], caller)
-    const item = show(user, await apps.state(state.app.id), caller)
+  async handle({ params, body }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    const user = await findUserId(context.sql, params.user)
+    if (user === null || !(await isKnown(user, state, context))) throw NotFound()
+    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], context)
+    const item = show(user, await context.apps.state(state.app.id), context)
     return added > 0 ? reply(201, item) : reply(200, item)
   },
 })
@@ -72,12 +70,11 @@ const putMany = route('PUT /api/apps/{app}/members', {
   body: MembersInput,
   replies: { 200: MemberItems, 201: MemberItems },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by, origin }, { sql, apps, userCache, presence }) {
-    const caller = { by, origin, sql, apps, userCache, presence }
-    const { state: before } = await openApp(params.app, 'read', caller)
-    const { added, users } = await put(before, body, caller)
-    const state = await apps.state(before.app.id)
-    const items = users.map(user => show(user, state, caller))
+  async handle({ params, body }, context) {
+    const { state: before } = await openApp(params.app, 'read', context)
+    const { added, users } = await put(before, body, context)
+    const state = await context.apps.state(before.app.id)
+    const items = users.map(user => show(user, state, context))
     return added > 0 ? reply(201, items) : reply(200, items)
   },
 })
@@ -88,10 +85,10 @@ const removeOne = route('DELETE /api/apps/{app}/members/{user}', {
   params: MemberPath,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const whole = await findUserId(sql, params.user)
+  async handle({ params }, context) {
+    const whole = await findUserId(context.sql, params.user)
     const refs = whole === null ? params.user.split(',') : [String(whole)]
-    await remove(params.app, refs, { by, sql, apps, userCache })
+    await remove(params.app, refs, context)
     return reply(204)
   },
 })
@@ -103,8 +100,8 @@ const removeMany = route('DELETE /api/apps/{app}/members', {
   body: MemberRefs,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by }, { sql, apps, userCache }) {
-    await remove(params.app, body, { by, sql, apps, userCache })
+  async handle({ params, body }, context) {
+    await remove(params.app, body, context)
     return reply(204)
   },
 })

@@ -22,8 +22,8 @@ const change = <Input>(
     params: AppPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, by }, { sql, apps }) {
-      await apps.run(command, await toAppId(params.app, { by, sql }), by, input)
+    async handle({ params, by }, context) {
+      await context.apps.run(command, await toAppId(params.app, context), by, input)
       return reply(204)
     },
   })
@@ -35,11 +35,10 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
     params: AppPath,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, by, representation, origin }, { sql, apps, userCache, presence }) {
-      const caller = { by, representation, origin, sql, apps, userCache, presence }
-      const app = await toAppId(params.app, caller)
-      await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
-      return reply(200, await showWhole(await apps.state(app), messages, caller))
+    async handle({ params, by }, context) {
+      const app = await toAppId(params.app, context)
+      await context.apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
+      return reply(200, await showWhole(await context.apps.state(app), messages, context))
     },
   })
 
@@ -53,12 +52,12 @@ const mark = (messages: AppMessages) =>
     query: MarkQuery,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, query, by }, { sql, apps, userCache }) {
-      const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
+    async handle({ params, query, by }, context) {
+      const { state } = await openApp(params.app, 'read', context)
       const id = query.message_id === undefined ? null : toId(query.message_id)
-      const isThere = id === null || state.recent.find(id) || (await messages.isIn(sql, state.app.id, id))
+      const isThere = id === null || state.recent.find(id) || (await messages.isIn(context.sql, state.app.id, id))
       if (!isThere) throw NotFound()
-      await apps.run(markRead, state.app.id, by, id)
+      await context.apps.run(markRead, state.app.id, by, id)
       return reply(204)
     },
   })
@@ -72,9 +71,9 @@ const typing = route('PUT /api/apps/{app}/typing', {
   params: AppPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, userCache, typing }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
-    typing.start(state.app.id, by.user)
+  async handle({ params, by }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    context.typing.start(state.app.id, by.user)
     return reply(204)
   },
 })
@@ -86,10 +85,10 @@ const remove = route('POST /api/apps/{app}/remove', {
   params: AppPath,
   replies: { 204: null },
   problems: [WrongKind, NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
-    await userCache.load(Array.from(state.members(), member => member.user_id))
-    await apps.run(removeForMe, state.app.id, by, undefined)
+  async handle({ params, by }, context) {
+    const { state } = await openApp(params.app, 'read', context)
+    await context.userCache.load(Array.from(state.members(), member => member.user_id))
+    await context.apps.run(removeForMe, state.app.id, by, undefined)
     return reply(204)
   },
 })

@@ -15,11 +15,12 @@ const thumbnail = route('GET /content/blobs/{id}/thumbnail', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle({ params, query }, { sql, bytes, renditions, now }) {
-    const blob = await findBlob(sql, params.id)
-    const isValid = blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, now().getTime())
-    if (!isValid || (await isInTrash(sql, params.id))) throw NotFound()
-    return serveRendition(blob, 'thumbnail', { sql, bytes, renditions })
+  async handle({ params, query }, context) {
+    const blob = await findBlob(context.sql, params.id)
+    const isValid =
+      blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, context.now().getTime())
+    if (!isValid || (await isInTrash(context.sql, params.id))) throw NotFound()
+    return serveRendition(blob, 'thumbnail', context)
   },
 })
 
@@ -32,12 +33,12 @@ const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUs
     query: LinkQuery,
     replies: { 200: null },
     problems: [NotFound, ContentMissing],
-    async handle({ params, query }, { sql, bytes, renditions, now }) {
+    async handle({ params, query }, context) {
       const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
-      const secret = await findSecret(sql, params.id)
-      if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()
-      const blob = requireFound(await findBlob(sql, params.picture))
-      return serveRendition(blob, 'avatar', { sql, bytes, renditions })
+      const secret = await findSecret(context.sql, params.id)
+      if (secret === null || !isSigned(signed, query, secret, context.now().getTime())) throw NotFound()
+      const blob = requireFound(await findBlob(context.sql, params.picture))
+      return serveRendition(blob, 'avatar', context)
     },
   })
 

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import type { Principal } from '../../../auth/principal.ts'
 import type { AppRow, AppState } from '../../../engine/state.ts'
-import type { Representation } from '../../../http/route.ts'
 import { Encoded } from '../../../api/json.ts'
 import { isSubscribed } from '../../apps/represent.ts'
 import type { ContentEntity } from '../kind.ts'
+import type { Served } from '../../route.ts'
 import type { ContentListing } from '../schema.ts'
 
 /** Memory for all pages. A guess: some 2,000 usual ones. */
@@ -23,12 +22,6 @@ interface KeptPage {
   /** The app's row at that time; every change of the app, or in it, replaces the row. */
   app: AppRow
   page: Encoded
-}
-
-interface Asked {
-  query: ContentListing
-  by: Principal
-  representation: Representation
 }
 
 /**
@@ -57,7 +50,12 @@ function sizeOf({ page }: KeptPage): number {
 export const keptPages = new KeptPages()
 
 /** Identifies a page among those of the app; null where it may differ between users. */
-export function keyOf(entity: ContentEntity, state: AppState, { query, by, representation }: Asked): string | null {
+export function keyOf(
+  entity: ContentEntity,
+  state: AppState,
+  query: ContentListing,
+  { by, representation }: Served<'by' | 'representation'>,
+): string | null {
   const { order_by = '', skip = 0, take = 25, ...others } = query
   if (entity === 'post' || representation.items !== 'summary' || order_by.length > longestOrder) return null
   for (const name in others) if (others[name as keyof typeof others] !== undefined) return null

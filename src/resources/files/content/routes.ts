@@ -29,10 +29,9 @@ const content = route('GET /content/files/{id}/{rev}', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle({ params, query }, { sql, bytes, now }) {
-    const caller = { sql, bytes, now }
-    const { name, blob } = await openLink(params, '', query, caller)
-    return serveBlob(blob, caller, { name, isAttachment: query.d === '1' })
+  async handle({ params, query }, context) {
+    const { name, blob } = await openLink(params, '', query, context)
+    return serveBlob(blob, context, { name, isAttachment: query.d === '1' })
   },
 })
 
@@ -44,18 +43,17 @@ const preview = route('GET /content/files/{id}/{rev}/preview', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle({ params, query }, { sql, bytes, renditions, previews, now }) {
-    const caller = { sql, bytes, renditions, previews, now }
-    const { name, blob } = await openLink(params, '/preview', query, caller)
+  async handle({ params, query }, context) {
+    const { name, blob } = await openLink(params, '/preview', query, context)
     const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
     const serving = { name, isAttachment: query.d === '1' }
-    if (format === 'code') return serveText(await showCode(name, blob, caller), 'text/html', serving)
-    if (format === 'html') return serveText(await showMarkdown(blob, caller), 'text/html', serving)
-    if (format === 'text') return serveText(await readText(blob, caller), 'text/plain', serving)
+    if (format === 'code') return serveText(await showCode(name, blob, context), 'text/html', serving)
+    if (format === 'html') return serveText(await showMarkdown(blob, context), 'text/html', serving)
+    if (format === 'text') return serveText(await readText(blob, context), 'text/plain', serving)
     // A rendition of these would lose the animation, or be larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
-    if (isAsItIs) return serveBlob(blob, caller, serving)
-    return (await findRendition(blob, 'preview', caller)) ?? serveBlob(blob, caller, serving)
+    if (isAsItIs) return serveBlob(blob, context, serving)
+    return (await findRendition(blob, 'preview', context)) ?? serveBlob(blob, context, serving)
   },
 })
 
@@ -67,10 +65,9 @@ const thumbnail = route('GET /content/files/{id}/{rev}/thumbnail', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle({ params, query }, { sql, bytes, renditions, now }) {
-    const caller = { sql, bytes, renditions, now }
-    const { blob } = await openLink(params, '/thumbnail', query, caller)
-    return serveRendition(blob, 'thumbnail', caller)
+  async handle({ params, query }, context) {
+    const { blob } = await openLink(params, '/thumbnail', query, context)
+    return serveRendition(blob, 'thumbnail', context)
   },
 })
 
@@ -82,9 +79,8 @@ const archive = route('GET /content/apps/{id}/archive', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query }, { sql, bytes, archives, now }) {
-    const caller = { sql, bytes, archives, now }
-    return sendArchive(await openArchive(params.id, '', query, caller), systemUser, caller)
+  async handle({ params, query }, context) {
+    return sendArchive(await openArchive(params.id, '', query, context), systemUser, context)
   },
 })
 
@@ -96,13 +92,12 @@ const ownArchive = route('GET /content/apps/{id}/archive/{user}', {
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query }, { sql, apps, userCache, bytes, archives, now }) {
-    const caller = { sql, bytes, archives, now }
+  async handle({ params, query }, context) {
     const { id, user } = params
-    const app = await openArchive(id, `/${user}`, query, caller)
-    const person = await userCache.get(user)
-    if (person?.trashed_at !== null || !canRead(await apps.state(id), user, userCache)) throw NotFound()
-    return sendArchive(app, user, caller)
+    const app = await openArchive(id, `/${user}`, query, context)
+    const person = await context.userCache.get(user)
+    if (person?.trashed_at !== null || !canRead(await context.apps.state(id), user, context.userCache)) throw NotFound()
+    return sendArchive(app, user, context)
   },
 })
 

@@ -19,15 +19,14 @@ const list = route('GET /api/files/{id}/versions', {
   query: Range,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
-    const { file, state } = await requireShown(params.id, caller)
+  async handle({ params, query }, context) {
+    const { file, state } = await requireShown(params.id, context)
     const page = toPage(query, ['id'], 'id')
     const count = countShown(file)
     const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
-    const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
+    const versions = take === 0 ? [] : await listVersions(context.sql, file.id, { skip: page.skip, take })
     const rows = versions.map(version => asOf(file, version))
-    return reply(200, await showPage({ rows, count }, page, caller, state))
+    return reply(200, await showPage({ rows, count }, page, context, state))
   },
 })
 
@@ -37,12 +36,11 @@ const get = route('GET /api/files/{id}/versions/{rev}', {
   params: VersionPath,
   replies: { 200: File },
   problems: [NotFound],
-  async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
-    const { file, state } = await requireShown(params.id, caller)
-    const version = await findVersion(sql, file.id, toId(params.rev))
+  async handle({ params }, context) {
+    const { file, state } = await requireShown(params.id, context)
+    const version = await findVersion(context.sql, file.id, toId(params.rev))
     if (version === null || !isShown(file, version)) throw NotFound()
-    return reply(200, await showWhole(asOf(file, version), caller, state))
+    return reply(200, await showWhole(asOf(file, version), context, state))
   },
 })
 
@@ -52,9 +50,9 @@ const restore = route('POST /api/files/{id}/versions/{rev}/restore', {
   params: VersionPath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const { file } = await findReadable(params.id, { by, sql, apps, userCache })
-    await apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
+  async handle({ params, by }, context) {
+    const { file } = await findReadable(params.id, context)
+    await context.apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
 })
@@ -65,9 +63,9 @@ const remove = route('DELETE /api/files/{id}/versions/{rev}', {
   params: VersionPath,
   replies: { 204: null },
   problems: [IsAttachment, IsCurrentVersion, Forbidden, NotFound],
-  async handle({ params, by }, { sql, apps, userCache }) {
-    const { file } = await findReadable(params.id, { by, sql, apps, userCache })
-    await apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
+  async handle({ params, by }, context) {
+    const { file } = await findReadable(params.id, context)
+    await context.apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
 })
@@ -79,13 +77,12 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
     params: IdPath,
     replies: { 200: File },
     problems: [IsAttachment, NotFound],
-    async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
-      const caller = { by, representation, origin, sql, apps, userCache }
-      const { file } = await requireShown(params.id, caller)
+    async handle({ params, by }, context) {
+      const { file } = await requireShown(params.id, context)
       if (file.parent_id !== null) throw IsAttachment()
       const choice = { type: 'file' as const, id: file.id, isSubscribed: verb === 'subscribe' }
-      await apps.run(changeSubscription, file.app_id, by, choice)
-      return reply(200, await showWhole(file, caller))
+      await context.apps.run(changeSubscription, file.app_id, by, choice)
+      return reply(200, await showWhole(file, context))
     },
   })
 

@@ -39,10 +39,10 @@ const followers = route('GET /api/users/{user}/followers', {
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle({ params, query, by, representation, origin }, { sql, presence }) {
-    const person = await findPerson(sql, params.user, by)
+  async handle({ params, query, by }, context) {
+    const person = await findPerson(context.sql, params.user, by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, await listPage(query, { followersOf: person.id }, { by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, { followersOf: person.id }, context))
   },
 })
 
@@ -53,10 +53,10 @@ const following = route('GET /api/users/{user}/following', {
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound, Forbidden],
-  async handle({ params, query, by, representation, origin }, { sql, presence }) {
-    const person = requireFound(await findPerson(sql, params.user, by))
+  async handle({ params, query, by }, context) {
+    const person = requireFound(await findPerson(context.sql, params.user, by))
     if (person.id !== by.user) throw Forbidden()
-    return reply(200, await listPage(query, { followedBy: by.user }, { by, representation, origin, sql, presence }))
+    return reply(200, await listPage(query, { followedBy: by.user }, context))
   },
 })
 
