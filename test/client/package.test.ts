@@ -104,8 +104,8 @@ test('a page takes little for it, and less for a part of it', async () => {
     import { connect, messagesOf } from '@parley/client'
     export const start = options => messagesOf(connect(options), 'garden')`)
 
-  expect(whole).toBeLessThan(15_100)
-  expect(part).toBeLessThan(10_500)
+  expect(whole).toBeLessThan(16_300)
+  expect(part).toBeLessThan(11_000)
 })
 
 /** Examples run as in an empty project of their own, with the package. */

@@ -97,6 +97,29 @@ test('clients are told who is online of those whom they can see, as a whole list
   expect(await other.hear('online')).toEqual([Number(eve.id), Number(kim.id)])
 })
 
+test('a native client is told who is online from when it asks for it until it wants that no more', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  await using inbox = await listen(server.url, { token: ann.token, scalars: 'number' })
+  await inbox.settle()
+  expect(inbox.frames).toEqual([])
+
+  inbox.say({ type: 'online', is_wanted: true })
+  const first = await inbox.hear('online')
+  await using _ = await listen(server.url, { token: ben.token })
+  const second = await inbox.hear('online')
+  inbox.say({ type: 'online', is_wanted: false })
+  await inbox.settle()
+  await using __ = await listen(server.url, { token: eve.token })
+  await using hub = await joinHub(server.url, { token: () => ben.token })
+  await hub.subscribe('online')
+  await hub.hear('online')
+
+  expect(first).toEqual({ type: 'online', users: [Number(ann.id)] })
+  expect(second).toEqual({ type: 'online', users: [Number(ann.id), Number(ben.id)] })
+  expect(inbox.frames).toEqual([])
+})
+
 test('whoever opens another connection is told who is online there, though nobody came or went', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

@@ -19,16 +19,23 @@ interface AppBody {
   members?: { data?: { id: number; marked_id?: number }[] }
 }
 
+/** A mark that was asked for; null for one that is taken away. It is over when it is answered and heard of. */
+interface Marking {
+  id: number | null
+  isAnswered: boolean
+  isHeard: boolean
+}
+
+/** How long an answered mark may wait to be heard of. One that changes nothing never is. */
+const heardMs = 2_000
+
 /** Whether an app has something that the user has not read. */
 export class AppUnread extends AppView<Unread> {
   readonly #client: Client
   #known: Unread = { is_unread: false, last_id: undefined, marked_id: undefined }
   /** Events say at once what frames say for certain, a moment later: a cut may come in between. */
   #isSure = true
-  /** Of the newest event that has moved the mark. */
-  #markedRev = 0
-  /** A mark that is not answered; null for one that is taken away. */
-  #marking: { id: number | null } | undefined
+  #marking: Marking | undefined
   #data: Unread | undefined
 
   constructor(client: Client, feed: Feed) {
@@ -39,6 +46,7 @@ export class AppUnread extends AppView<Unread> {
         if (frame.type !== 'unread' || frame.app_id !== this.feed.id) return
         const { is_unread, last_id, marked_id } = frame
         this.#isSure = last_id === this.#known.last_id && marked_id === this.#known.marked_id
+        if (this.#marking?.id === (marked_id ?? null)) this.#hearMark()
         this.#set({ is_unread, last_id, marked_id })
       },
     })
@@ -55,7 +63,9 @@ export class AppUnread extends AppView<Unread> {
   }
 
   override moved(): void {
-    if (!this.feed.isAnswered && !this.#isSure) this.loadAgain()
+    const { state, isAnswered } = this.feed
+    // The mark goes with a membership that ends.
+    if (state === 'ended' || (!isAnswered && !this.#isSure)) this.loadAgain()
     super.moved()
   }
 
@@ -89,17 +99,17 @@ export class AppUnread extends AppView<Unread> {
     switch (event.event) {
       case 'message_created': {
         const { id } = event.message
-        if (isOwn) this.#markedRev = event.rev
         return this.#expect({ is_unread: !isOwn, last_id: id, marked_id: isOwn ? id : marked_id })
       }
       case 'app_marked':
         if (!isOwn) return
-        this.#markedRev = event.rev
+        this.#hearMark()
         return this.#expect(this.#at(last_id, event.marked_id))
       case 'message_updated':
       case 'message_deleted':
-      case 'member_added':
         return this.#expect({ is_unread, last_id, marked_id })
+      case 'member_added':
+        if (event.member.id === this.parts.user()?.id) this.loadAgain()
     }
   }
 
@@ -113,16 +123,35 @@ export class AppUnread extends AppView<Unread> {
 
   /** Shows the mark at once; takes it back where the request fails. */
   async #mark(method: 'PUT' | 'DELETE', id: number | null, query: Query): Promise<void> {
-    const mark = { id }
+    const mark: Marking = { id, isAnswered: false, isHeard: false }
     this.#marking = mark
     this.#set(this.#known)
     try {
-      const { rev = 0 } = await this.#client.http.send(method, `${this.#path}/mark`, { query })
-      if (rev > this.#markedRev) this.#expect(this.#at(this.#known.last_id, id ?? undefined))
-    } finally {
-      if (this.#marking === mark) this.#marking = undefined
-      this.#set(this.#known)
+      await this.#client.http.send(method, `${this.#path}/mark`, { query })
+    } catch (error) {
+      this.#end(mark)
+      throw error
     }
+    mark.isAnswered = true
+    if (mark.isHeard || !this.isSubscribed) return this.#end(mark)
+    setTimeout(() => {
+      if (this.#marking !== mark) return
+      this.#end(mark)
+      this.loadAgain()
+      this.moved()
+    }, heardMs)
+  }
+
+  #hearMark(): void {
+    const mark = this.#marking
+    if (mark === undefined) return
+    mark.isHeard = true
+    if (mark.isAnswered) this.#end(mark)
+  }
+
+  #end(mark: Marking): void {
+    if (this.#marking === mark) this.#marking = undefined
+    this.#set(this.#known)
   }
 
   #expect(known: Unread): void {
