@@ -104,6 +104,16 @@ test('imports point one way', () => {
   expect(upward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
+test('a circle of imports, those of types included, stays within a folder of src, or a noun', () => {
+  const imports = Map.groupBy(readImports(), ({ from }) => from)
+  const reached = new Map([...imports.keys()].map(path => [path, reach(path, imports)]))
+
+  const crossing = [...reached].flatMap(([from, found]) =>
+    [...found].filter(to => familyOf(to) !== familyOf(from) && reached.get(to)?.has(from)).map(to => `${from}: ${to}`),
+  )
+  expect(crossing).toEqual([])
+})
+
 test('only what assembles a node knows the list of resources', () => {
   const readers = readImports().filter(({ to }) => to === 'resources/index.ts')
 
@@ -209,6 +219,8 @@ test('the page about the code names files that are there', () => {
   const named = [...page.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path]) => path!)
   expect(named.length).toBeGreaterThan(50)
   expect(named.filter(path => !existsSync(join(src, '..', path)))).toEqual([])
+  const [, order] = /## In which order to read\n([\s\S]*?)\n## /.exec(page)!
+  expect(new Set([...order!.matchAll(/`src\/[^`]+`/g)].map(([path]) => path)).size).toBe(30)
 })
 
 /** Every import of one source file by another, as paths under src/. */
@@ -220,6 +232,24 @@ function readImports(): Import[] {
       isType: /^(?:import|export) type /.test(match[0]),
     })),
   )
+}
+
+/** All files that a file imports, directly or by others. */
+function reach(start: string, imports: Map<string, Import[]>): Set<string> {
+  const found = new Set<string>()
+  const ahead = [start]
+  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+    for (const { to } of imports.get(path) ?? []) {
+      if (found.has(to)) continue
+      found.add(to)
+      ahead.push(to)
+    }
+  }
+  return found
+}
+
+function familyOf(path: string): string {
+  return noun(path) ?? top(path)
 }
 
 /** Every source file without its comments, as a path under src/. */

@@ -17,14 +17,14 @@ import type { Replica } from '../postgres/replica.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Presence } from '../presence/presence.ts'
 import type { SessionDirectory } from '../realtime/sessions/session-directory.ts'
-import type { SettingInfo } from './admin/settings.ts'
+import type { SettingInfo } from './admin/setting-info.ts'
 import type { AdminSessions } from './admin/sign-in/sessions.ts'
-import type { AgentControl } from './agents/runs/start.ts'
+import type { AgentControl } from './agents/control.ts'
 import type { AgentTools } from './agents/tools.ts'
 import type { UploadRoom } from './blobs/uploads/room.ts'
 import type { KeptSearches } from './content/lists/kept-search.ts'
 import type { Renderer } from './content/text/renderer.ts'
-import type { Pings } from './webhooks/delivery.ts'
+import type { Pings } from './webhooks/delivery/attempt.ts'
 
 /** The services of endpoints, made once by `src/node/server.ts`. */
 export interface Services {

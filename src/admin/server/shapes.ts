@@ -3,7 +3,7 @@ import type { AdminSession as AdminSessionShape } from '../../resources/admin/si
 import type { Job as JobShape } from '../../resources/admin/jobs.ts'
 import type { Node as NodeShape } from '../../resources/admin/nodes.ts'
 import type * as sessions from '../../resources/admin/sessions.ts'
-import type { SettingShape } from '../../resources/admin/settings.ts'
+import type { SettingShape } from '../../resources/admin/setting-info.ts'
 import type { Storage as StorageShape } from '../../resources/admin/storage.ts'
 import type { Approval as ApprovalShape } from '../../resources/agents/approvals/routes.ts'
 import type * as functions from '../../resources/agents/functions/schema.ts'

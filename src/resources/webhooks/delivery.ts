@@ -2,8 +2,7 @@ import type { SharedLog } from '../../log/shared-log.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Deliverer } from './delivery/deliverer.ts'
 import { Egress } from '../../egress/egress.ts'
-import { attempt, type Shipment } from './delivery/attempt.ts'
-import type { Outcome } from './delivery/store.ts'
+import { attempt, type Pings } from './delivery/attempt.ts'
 import { overloaded } from '../../lib/errors.ts'
 import { ReceiverPacer } from './delivery/receiver-pacer.ts'
 import { forgetDeliveries } from './delivery/retention.ts'
@@ -45,8 +44,6 @@ interface DeliveryParts extends PayloadParts {
   signal: AbortSignal
 }
 
-export type Pings = ReturnType<typeof startDelivery>['pings']
-
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its jobs begin. */
 export function startDelivery({ registrations, settings, ...parts }: DeliveryParts) {
   const { apps, sharedLog, sql, vault, tracer, clock, log, signal } = parts
@@ -72,9 +69,8 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   sharedLog.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
   })
-  const pings = {
-    /** An attempt at once, outside of the queues, for testing a receiver. */
-    async send(shipment: Shipment): Promise<Outcome> {
+  const pings: Pings = {
+    async send(shipment) {
       const startedAt = new Date(clock.now())
       const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt })
       // Aborted because the node stops.

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import type { Bus } from '../../../cluster/bus.ts'
-import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
@@ -15,7 +14,8 @@ import type { Sql } from '../../../postgres/sql.ts'
 import { removeContext } from '../../items/writing/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
 import { isAnyUnshown } from '../approvals/store.ts'
-import { testAgent, type TestAnswer, type TestQuestion, type TestWatcher } from '../test-chat/test-chat.ts'
+import type { AgentControl } from '../control.ts'
+import { testAgent } from '../test-chat/test-chat.ts'
 import type { AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings, type HostOptions } from './host.ts'
@@ -36,9 +36,6 @@ interface RunnerParts extends Omit<HostOptions, 'now'>, Pick<AnsweringParts, 'tr
   bus: Bus
   settings: RunSettings
 }
-
-/** Operations of endpoints on runs. */
-export type AgentControl = ReturnType<typeof startRunner>['control']
 
 /** Messages between nodes about runs: new ones, or changed ones. */
 const channel = 'agent-runs'
@@ -101,14 +98,12 @@ export function startRunner(parts: RunnerParts) {
     runner.wake()
     if (app !== undefined) void runner.reviewApp(app)
   })
-  const control = {
-    /** Looks for runs to begin. */
-    wake(): void {
+  const control: AgentControl = {
+    wake() {
       runner.wake()
       tellNodes({})
     },
-    /** Ends an open run, on any node. `keepsText`: the text so far is posted. */
-    async cancel(id: number, keepsText: boolean): Promise<void> {
+    async cancel(id, keepsText) {
       const run = await cancelRun(sql, id, keepsText)
       if (run === null) return
       void runner.review([id])
@@ -117,12 +112,9 @@ export function startRunner(parts: RunnerParts) {
       if (run.state_before !== 'running') runner.reportEnd(run)
       if (run.state_before === 'waiting') await approvals.settle()
     },
-    /** Carries out stored decisions about calls. */
-    settle: (): Promise<void> => approvals.settle(),
-    /** Answers a question like the agent, outside of any app, and writes nothing. See `testAgent`. */
-    test: (question: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer> =>
-      testAgent(question, { ...parts, ...answering }, watcher, signal),
-    providers: (): ReturnType<Providers['list']> => providers.list(),
+    settle: () => approvals.settle(),
+    test: (question, watcher, signal) => testAgent(question, { ...parts, ...answering }, watcher, signal),
+    providers: () => providers.list(),
   }
   return { runner, approvals, control }
 }

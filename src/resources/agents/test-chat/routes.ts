@@ -1,7 +1,7 @@
 import { eventStreamType, replyWithEvents } from '../../../http/answer/event-stream.ts'
 import { reply } from '../../../http/route.ts'
 import { route } from '../../route.ts'
-import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from './test-chat.ts'
+import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from './test-answer.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { findUserId } from '../../users/store.ts'

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../agents/providers/provider.ts'
 import type { Journal } from '../../../agents/runs/journal.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from '../../../agents/runs/steps.ts'
-import type { TestStep } from './test-chat.ts'
+import type { TestStep } from './test-answer.ts'
 
 /** The journal of a test, in memory for the duration of its request. */
 export class TestJournal implements Journal {

@@ -27,6 +27,11 @@ export interface Shipment {
   body: string
 }
 
+/** Attempts at once, outside of the queues, for testing a receiver. */
+export interface Pings {
+  send(shipment: Shipment): Promise<Outcome>
+}
+
 export interface AttemptOptions {
   /** The limit of the whole exchange, after which the connection is closed. */
   deadlineMs: number
