@@ -184,6 +184,38 @@ describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
     await page.getByRole('article').getByText('😀').waitFor()
   })
 
+  test('files that are pasted and dropped go with the message, but for those that are removed', async () => {
+    const { app, people } = await server.chatWith(1)
+    const page = await open(chat, people[0], app)
+    const field = page.getByRole('textbox')
+    const give = (event: 'paste' | 'drop', ...names: string[]) =>
+      field.evaluate(
+        (field, [event, names]) => {
+          const data = new DataTransfer()
+          for (const name of names) data.items.add(new File(['x'.repeat(9_000)], name, { type: 'text/plain' }))
+          const options = { bubbles: true, cancelable: true }
+          field.dispatchEvent(
+            event === 'paste'
+              ? new ClipboardEvent('paste', { ...options, clipboardData: data })
+              : new DragEvent('drop', { ...options, dataTransfer: data }),
+          )
+        },
+        [event, names] as const,
+      )
+
+    await give('paste', 'plan.txt')
+    await give('drop', 'list.txt', 'other.txt')
+    await page.getByRole('button', { name: 'Remove other.txt' }).press('Enter')
+    await eventually(async () => expect(await page.getByRole('progressbar').count()).toBe(0))
+    await field.press('Enter')
+
+    const files = page.getByRole('article').getByRole('list', { name: 'Attachments' }).getByRole('link')
+    await eventually(async () =>
+      expect((await files.allTextContents()).toSorted()).toEqual(['list.txt9 kB', 'plan.txt9 kB']),
+    )
+    expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+  })
+
   test('a poll is made and voted in with the keyboard alone', async () => {
     const { app, people } = await server.chatWith(2)
     const [ann, ben] = people
