@@ -184,6 +184,19 @@ describe.skipIf(!hasBrowser)('the components for React', inBrowser, () => {
     await page.getByRole('article').getByText('😀').waitFor()
   })
 
+  test('a name finds people of a large room whom the page does not know yet', async () => {
+    const { app, people } = await server.chatWith(115)
+    const page = await open(chat, people[0], app)
+    const field = page.getByRole('textbox')
+    for (const name of ['Member 4', 'Member 60', 'Member 114']) {
+      await field.fill(`@${name}`)
+      await page.getByRole('option', { name, exact: true }).waitFor()
+    }
+    await page.keyboard.press('Enter')
+
+    expect(await field.inputValue()).toBe('@Member 114 ')
+  })
+
   test('files that are pasted and dropped go with the message, but for those that are removed', async () => {
     const { app, people } = await server.chatWith(1)
     const page = await open(chat, people[0], app)

@@ -1,13 +1,13 @@
 import { useId, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from 'react'
 import type { ContentDraft, Member } from '@parley/client'
 import { useSend, type AppRef } from '../../hooks/items.ts'
-import { useMembers, useTyping } from '../../hooks/people.ts'
-import { useMe } from '../base/me.ts'
+import { useTyping } from '../../hooks/people.ts'
 import { useTexts } from '../base/texts.tsx'
 import { ComposerTools } from './composer-tools.tsx'
 import { toContent, useDraft } from './draft.ts'
 import { takeMarkdownKey } from './markdown-keys.ts'
-import { toNaming, toOffered } from './mentions.ts'
+import { toNaming } from './mentions.ts'
+import { useOffered } from './offered.ts'
 import { MentionList } from './mention-list.tsx'
 import { PollFields } from './poll-fields.tsx'
 import { typeOver } from './typed.ts'
@@ -48,16 +48,11 @@ function Field({ app, onSend, label, button, draft: name, hasPolls = true }: Com
   const field = useRef<HTMLTextAreaElement>(null)
   const listId = useId()
   const uploads = useUploads()
-  const members = useMembers(app)
-  const me = useMe()
   const { type } = useTyping(app)
   const { send: sendMessage } = useSend(app)
   const { text, chosen, options } = draft
   const naming = isDismissed ? undefined : toNaming(text, caret)
-  const offered = toOffered(
-    members.data.filter(({ id }) => id !== me),
-    naming,
-  )
+  const offered = useOffered(app, naming)
   const blobs = uploads.list.flatMap(({ blob }) => blob ?? [])
   const content = app === undefined || uploads.isBusy ? undefined : toContent(draft, blobs)
 
