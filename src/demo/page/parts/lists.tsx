@@ -76,7 +76,7 @@ const posts = [
   item(ben, '2 15:00', '<p>What shall we plant?</p>', { options: poll(0, ['A small pine', 4], ['Lavender', 1]) }),
   item(cleo, '3 16:05', '<h2>Spring</h2><p>One table, one bench, one shelf.</p>', {
     attachments: attached(file('table.png', 'image')),
-    reactions: reactions(['🎉', ada], ['❤️', ben]),
+    reactions: reactions(['🎉', ada], ['💚', ben]),
     comments: { count: 2 },
   }),
 ]

@@ -41,7 +41,7 @@ const markdown = `<p>The order, with <strong>prices</strong> and a <a href="#">l
 const conversation: Message[] = [
   item(cleo, '2 09:10', '<p>The table, as we drew it:</p>', {
     attachments: attached(file('table.png', 'image')),
-    reactions: reactions(['❤️', ada], ['👍', ben], ['👍', cleo]),
+    reactions: reactions(['💚', ada], ['👍', ben], ['👍', cleo]),
   }),
   item(ben, '2 09:12', '<p>4 mm thicker at the joint, otherwise I love it.</p>'),
   item(ben, '2 09:13', '<p>The measures are here.</p>', {
