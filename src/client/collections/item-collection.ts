@@ -160,6 +160,8 @@ export class ItemCollection<Shown extends Item, Draft extends object>
   moved(): void {
     const { rev, isAnswered } = this.#feed
     if (rev !== undefined) this.#items.settle(rev)
+    // What was refused meanwhile may be allowed when the app is there again.
+    if (this.#feed.state === 'ended') this.#refusal = undefined
     this.#settle()
     if (isAnswered && !this.#isLoaded && !this.#isLoading && this.isSubscribed && this.#refusal === undefined)
       void this.#load()
@@ -239,6 +241,7 @@ export class ItemCollection<Shown extends Item, Draft extends object>
     const isOther = this.#epoch !== undefined && this.#epoch !== this.#feed.epoch
     this.#epoch = this.#feed.epoch
     this.#isLoaded = false
+    this.#refusal = undefined
     if (!isOther) return
     // What this history has not got is sent again, under the same key.
     for (const write of this.#writes.list()) if (write.state === 'sent') write.state = 'sending'

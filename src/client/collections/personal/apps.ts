@@ -77,7 +77,8 @@ export class Apps extends PersonalList<ListedApp> {
   }
 
   #refreshSoon(ms: number): void {
-    if (!this.#isRefreshing) this.#timer ??= setTimeout(() => void this.#refresh(), ms)
+    if (this.#isRefreshing || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => void this.#refresh(), ms)
   }
 
   /** Reads the apps of which something was said, one time after the other, so that nothing older comes last. */
