@@ -64,8 +64,8 @@ export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.str
 
 const notHidden = 'must not contain characters that are not seen, or that turn the direction of text'
 
-/** A uid, a username, or another name that people and programs type. */
-export const isTyped = [(name: string) => !hasHidden(name), notHidden] as const
+/** A uid, a username, or another name that people and programs type. Accents alone are not seen either. */
+export const isTyped = [(name: string) => !hasHidden(name) && !isBlank(name), notHidden] as const
 
 const TagInput = VisibleInput(64).refine(
   tag => !hasDirection(tag),

@@ -33,6 +33,8 @@ const kinds = {
     expect((await send(name + decomposed)).body[field]).toBe(name + composed)
     for (const mark of [...blanks, ...directions])
       expect(await faultsOf(send(`${name}${mark}x`)), mark).toEqual([field])
+    // An accent needs a letter to stand on: such a name is refused, or as if it were absent.
+    expect((await send('\u0301\u0302')).body[field]).not.toBe('\u0301\u0302')
   },
   async email({ field, send }: Tried) {
     expect((await send(`${decomposed}@x.example`)).body[field]).toBe(`${composed}@x.example`)

@@ -3,9 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { pack } from 'msgpackr'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { overloaded } from '../../src/lib/errors.ts'
+import { Refusals, Refused } from '../../src/realtime/sessions/refusals.ts'
 import { helloBytes } from '../../src/realtime/sessions/session.ts'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { closedWith, listen } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 
@@ -269,3 +272,40 @@ test('a replay goes no faster than its reader, and is complete in the end', asyn
   for (const [i, event] of heard.slice(1).entries()) expect(event.prev).toBe(heard[i].rev)
   expect(await sessions(server)).toBe(1)
 }, 40_000)
+
+test('a client that connects again after each refusal, at once and without end, waits for most of them', async () => {
+  await using server = await startServer({ SESSIONS_PER_USER: '1' })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  await using first = await listen(server.url, { token: ann.token })
+  let closed = 0
+  const sockets = Array.from({ length: 400 }, () => {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/realtime?access_token=${ann.token}`)
+    socket.on('close', code => code === 4429 && closed++)
+    return socket
+  })
+  await Promise.all(sockets.map(socket => once(socket, 'open')))
+
+  await using other = await listen(server.url, { token: ben.token })
+  await Promise.all([first.settle(), other.settle()])
+  await eventually(() => expect(closed).toBeGreaterThan(100))
+  expect(closed).toBeLessThan(400)
+  await eventually(() => expect(closed).toBe(400))
+})
+
+test('refused connections wait in a limited number, and leave their place when they go', () => {
+  const clock = new ManualClock()
+  const refusals = new Refusals(clock)
+  const ended: number[] = []
+  const refused = Array.from({ length: 5_250 }, (_, i) => {
+    const one = new Refused(overloaded())
+    refusals.end({ end: () => ended.push(i) }, one)
+    return one
+  })
+  expect(ended).toHaveLength(250)
+
+  refused[300]!.forget!()
+  clock.advance(5_000)
+
+  expect(ended).toHaveLength(5_249)
+  expect(ended).not.toContain(300)
+})

@@ -9,7 +9,8 @@ import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
 import type { Codec } from '../protocols/protocol.ts'
 import { PendingSession } from './pending-session.ts'
-import { closeCodes, Session, toCloseCode, type SessionKind } from './session.ts'
+import { Refusals, Refused } from './refusals.ts'
+import { closeCodes, Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
 
@@ -60,17 +61,6 @@ interface UserData {
   session: Session | Opening | PendingSession | Refused
 }
 
-/** A connection that is opened only to be closed with the reason: to a browser, a refused upgrade has none. */
-class Refused {
-  readonly code: number
-  readonly reason: string
-
-  constructor({ status, code }: Problem) {
-    this.code = status === 503 ? closeCodes.overloaded : toCloseCode(status)
-    this.reason = code
-  }
-}
-
 /** What is known of a connection when its socket opens. */
 interface Opening {
   readonly codec: Codec
@@ -85,6 +75,7 @@ interface Opening {
 export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
   const { server, sessions, fanOut, settings, clock } = parts
   const budget = { bytes: 0 }
+  const refusals = new Refusals(clock)
   server.uws.ws<UserData>(endpoint.path, {
     maxPayloadLength: Math.max(refusableBytes, settings.frameBytes),
     idleTimeout: settings.idleTimeoutSeconds,
@@ -96,7 +87,7 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
     upgrade: (res, req, context) => upgrade(endpoint, parts, { res, req, context }),
     open(socket) {
       const { session: refusal } = socket.getUserData()
-      if (refusal instanceof Refused) return void socket.end(refusal.code, refusal.reason)
+      if (refusal instanceof Refused) return refusals.end(socket, refusal)
       const { codec, origin, ip, principal } = openingOf(socket)
       // An origin of its own until the session is open: nothing is published to it before.
       const clientOrigin = new ClientOrigin(origin, 0)
@@ -122,7 +113,7 @@ export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
     },
     close(socket) {
       const data = socket.getUserData()
-      if (data.session instanceof Refused) return
+      if (data.session instanceof Refused) return data.session.forget?.()
       if (data.session instanceof PendingSession) data.session.release()
       const session = sessionOf(socket)
       session.onSocketClosed()
@@ -158,6 +149,7 @@ function upgrade(endpoint: WebSocketEndpoint, { server, admission }: SocketParts
     const principal = token === null ? null : admission.authenticate(token, ip)
     // The refusal is sent when the socket is open; if that fails, there is no client left.
     if (principal instanceof Promise) principal.catch(() => {})
+    else if (principal !== null) admission.requireUserCapacity(principal, 0)
     opening = { codec, origin: server.originOf(req), ip, principal }
     subprotocol = protocol
   } catch (error) {
