@@ -9,8 +9,7 @@ import { listApps } from './apps.ts'
 import { BlobLines } from './blobs.ts'
 import { listItems, listOwnAttached } from './items.ts'
 import { listDirectories, listFollows, UserLines } from './people.ts'
-import type { Scope } from './scope.ts'
-import type { Source } from './source.ts'
+import type { Scope, Source } from './source.ts'
 
 interface ExportParts {
   url: string

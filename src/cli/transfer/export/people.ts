@@ -3,7 +3,9 @@ import type { Fragment } from '../../../postgres/sql.ts'
 import type { DraftLine } from '../format.ts'
 import type { BlobLines } from './blobs.ts'
 import { pages, pageSize, toLine } from './lines.ts'
-import type { Selection } from './scope.ts'
+import type { Source } from './source.ts'
+
+type Selection = Pick<Source, 'db' | 'scope'>
 
 interface UserRow {
   id: number

@@ -1,3 +1,4 @@
+import { systemUser } from '../../../auth/principal.ts'
 import type { Tx } from '../../../postgres/sql.ts'
 import type { LineOf } from '../format.ts'
 import { fault, type Numbered } from '../lines.ts'
@@ -29,34 +30,19 @@ export async function addApps(tx: Tx, refs: Refs, numbers: Numbers, lines: AppLi
     if (found !== undefined) continue
     const rev = numbers.next()
     const created_at = line.created_at ?? new Date()
+    const { type: _, kind, pair: __, owner: ___, directory, created_by, updated_by, number, ...row } = line
+    const named = {
+      directory_id: refs.idOf('directory', directory, number),
+      owner_id: owner,
+      created_by: refs.idOf('user', created_by, number) ?? systemUser,
+      updated_by: refs.idOf('user', updated_by, number),
+    }
+    const counts = { item_count: 0, trashed_count: 0, made_count: 0 }
+    const revs = { rev, head_rev: rev, guard_rev: rev, head_at: created_at }
+    const given = { access: line.access ?? 'none', is_joinable: line.is_joinable ?? false, tags: line.tags ?? [] }
+    const secret = crypto.randomUUID().replaceAll('-', '')
     await insertRows(tx, 'apps', [
-      {
-        id,
-        type: line.kind,
-        uid: line.uid,
-        name: line.name,
-        description: line.description,
-        metadata: line.metadata,
-        tags: line.tags ?? [],
-        access: line.access ?? 'none',
-        directory_id: refs.idOf('directory', line.directory, line.number),
-        owner_id: owner,
-        pair,
-        is_joinable: line.is_joinable ?? false,
-        rev,
-        head_rev: rev,
-        guard_rev: rev,
-        head_at: created_at,
-        item_count: 0,
-        trashed_count: 0,
-        made_count: 0,
-        secret: crypto.randomUUID().replaceAll('-', ''),
-        created_at,
-        created_by: refs.idOf('user', line.created_by, line.number) ?? 0,
-        updated_at: line.updated_at,
-        updated_by: refs.idOf('user', line.updated_by, line.number),
-        trashed_at: line.trashed_at,
-      },
+      { ...row, ...named, ...counts, ...revs, ...given, id, type: kind, pair, secret, created_at },
     ])
     count++
   }

@@ -36,35 +36,17 @@ export async function addUsers(tx: Tx, refs: Refs, lines: Numbered<LineOf<'user'
   const known = new Map(rows.map(({ id, fold }) => [fold, id]))
   const ids = await drawIds(tx, 'users', missing.length)
   const [made, inDirectories, agents] = [[], [], []] as object[][]
-  for (const { type: _, id: ref, number, directories, agent, ...line } of missing) {
-    const found = line.uid ? known.get(foldName(line.uid)) : undefined
+  for (const { type: _, id: ref, number, directories, agent, uid = null, ...line } of missing) {
+    const found = uid === null ? undefined : known.get(foldName(uid))
     const id = found ?? ids.shift()!
     refs.add('user', ref, id)
     if (found !== undefined) continue
-    if (line.uid) known.set(foldName(line.uid), id)
-    const user = {
-      uid: line.uid ?? null,
-      name: line.name ?? null,
-      given_name: line.given_name ?? null,
-      middle_name: line.middle_name ?? null,
-      family_name: line.family_name ?? null,
-      nickname: line.nickname ?? null,
-      username: line.username ?? null,
-    }
-    made!.push({
-      ...user,
-      id,
-      email: line.email,
-      phone_number: line.phone_number,
-      comment: line.comment,
-      metadata: line.metadata,
-      tags: line.tags ?? [],
-      is_agent: Boolean(agent),
-      display_name: toDisplayName(id, user),
-      created_at: line.created_at ?? new Date(),
-      updated_at: line.updated_at,
-      trashed_at: line.trashed_at,
-    })
+    if (uid !== null) known.set(foldName(uid), id)
+    const { name = null, given_name = null, middle_name = null, family_name = null, ...more } = line
+    const { nickname = null, username = null, created_at, tags, ...rest } = more
+    const names = { uid, name, given_name, middle_name, family_name, nickname, username }
+    const derived = { is_agent: Boolean(agent), display_name: toDisplayName(id, names) }
+    made!.push({ ...rest, ...names, ...derived, id, tags: tags ?? [], created_at: created_at ?? new Date() })
     for (const directory of new Set(directories))
       inDirectories!.push({ directory_id: refs.need('directory', directory, number).id, user_id: id })
     if (agent) agents!.push({ user_id: id, knowledge: [], ...agent, web_search: agent.web_search ?? false })
