@@ -221,6 +221,42 @@ test('finds are narrowed by app, author, time and by what an item has', async ()
   expect(await find({ to: '2001-01-01T00:00:00Z' })).toEqual([])
 })
 
+test('attachments are found by their names for as long as what they are on is visible, and by nobody else', async () => {
+  const { app, people, stranger } = await server.chatWith(2)
+  const [ann, ben] = people
+  const feed = await makeApp('posts', { members: [ann.id] })
+  const blob = async (name: string) => ({ blobs: [await addBlob(ann, name, 'x')] })
+  const message = (
+    await ann.post(`/api/apps/${app}/messages`, { text: 'here', ...(await blob('quarterly Äpfel.pdf')) })
+  ).body
+  const post = (await ann.post(`/api/apps/${feed}/posts`, { text: 'there', ...(await blob('quarterly.png')) })).body
+  const comment = (
+    await ann.post(`/api/posts/${post.id}/comments`, { text: 'too', ...(await blob('quarterly 東京.md')) })
+  ).body
+  const find = async (by: Searching, query: Record<string, string | string[]> = {}) =>
+    (await searchAll(by, { q: 'quarterly', in: 'files', ...query })).map(({ name }) => name).toSorted()
+  const all = ['quarterly 東京.md', 'quarterly.png', 'quarterly Äpfel.pdf'].toSorted()
+
+  expect(await find(ann)).toEqual(all)
+  expect(await find(server.admin, { app: [app, feed] })).toEqual(all)
+  expect(await find(ben)).toEqual(['quarterly Äpfel.pdf'])
+  expect(await find(stranger)).toEqual([])
+  expect(await find(ann, { q: 'apfel' })).toEqual(['quarterly Äpfel.pdf'])
+  expect(await find(ann, { q: '京' })).toEqual(['quarterly 東京.md'])
+  expect(await find(ann, { by: ben.id })).toEqual([])
+  const [hit] = await searchAll(ann, { q: 'apfel' })
+  expect(hit).toMatchObject({ type: 'file', parent: { id: message.id, type: 'message' }, app: { id: app } })
+  expect(marked(hit!)).toEqual(['Äpfel'])
+
+  await ann.post(`/api/posts/${post.id}/trash`)
+  expect(await find(ann)).toEqual(['quarterly Äpfel.pdf'])
+  await ann.post(`/api/posts/${post.id}/restore`)
+  await ann.post(`/api/comments/${comment.id}/trash`)
+  await ann.post(`/api/messages/${message.id}/trash`)
+  expect(await find(ann)).toEqual(['quarterly.png'])
+  expect(await find(server.admin, { app: [app, feed] })).toEqual(['quarterly.png'])
+})
+
 test('pages follow each other without a gap or a repetition, while more is written', async () => {
   const {
     app,
@@ -269,11 +305,14 @@ test('a search finds what a look at everything finds, whatever is written and as
   const sets = [[0, 1], [1, 2], [0], [0, 1, 2]]
   const rooms = await Promise.all(sets.map(set => makeApp('chat_room', { members: set.map(n => people[n]!.id) })))
   const text = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 5 })
-  const written: { id: string; room: number; by: number; words: string[] }[] = []
-  for (const [n, room, by] of fc.sample(fc.tuple(text, fc.nat(3), fc.nat(2)), 120)) {
+  const written: { kind: string; id: string; room: number; by: number; words: string[] }[] = []
+  for (const [n, room, by, name] of fc.sample(fc.tuple(text, fc.nat(3), fc.nat(2), fc.option(text, { freq: 1 })), 120)) {
     const author = sets[room]!.includes(by) ? by : sets[room]![0]!
-    const { body } = await people[author]!.post(`/api/apps/${rooms[room]}/messages`, { text: n.join(' ') })
-    written.push({ id: body.id, room, by: author, words: n })
+    const writer = people[author]!
+    const blobs = name === null ? [] : [await addBlob(writer, name.join(' '), 'x')]
+    const { body } = await writer.post(`/api/apps/${rooms[room]}/messages`, { text: n.join(' '), blobs })
+    written.push({ kind: 'messages', id: body.id, room, by: author, words: n })
+    if (name !== null) written.push({ kind: 'files', id: body.attachments.data[0].id, room, by: author, words: name })
   }
   const fold = (s: string) => s.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   const partsOf = (s: string) => fold(s).match(/\p{sc=Han}|[^\p{sc=Han}\s.']+/gu) ?? []
@@ -288,6 +327,7 @@ test('a search finds what a look at everything finds, whatever is written and as
     fc.asyncProperty(
       fc.record({
         who: fc.nat(2),
+        kind: fc.constantFrom('messages', 'files'),
         asked: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 2 }),
         isPhrase: fc.boolean(),
         by: fc.option(fc.nat(2)),
@@ -295,16 +335,16 @@ test('a search finds what a look at everything finds, whatever is written and as
         take: fc.constantFrom('1', '3', '100'),
         order: fc.constantFrom('newest', 'relevance'),
       }),
-      async ({ who, asked, isPhrase, by, room, take, order }) => {
+      async ({ who, kind, asked, isPhrase, by, room, take, order }) => {
         const expected = written
-          .filter(item => sets[item.room]!.includes(who) && (by === null || item.by === by))
+          .filter(item => item.kind === kind && sets[item.room]!.includes(who) && (by === null || item.by === by))
           .filter(item => room === null || item.room === room)
           .filter(({ words: all }) => (isPhrase ? hasPhrase(all, asked) : asked.every(one => hasWord(all, one))))
           .map(({ id }) => id)
           .toReversed()
         const q = isPhrase ? `"${asked.join(' ')}"` : asked.join(' ')
         const query = {
-          ...{ q, in: 'messages', take, order },
+          ...{ q, in: kind, take, order },
           ...(by !== null && { by: people[by]!.id }),
           ...(room !== null && { app: rooms[room]! }),
         }

@@ -61,7 +61,10 @@ export const SearchHit = z
     name: z.string().optional().describe('Of a file, a user or an app'),
     snippet: Snippet,
     app: AppSummary.optional().describe('Where it is; of an app, the app itself'),
-    parent: z.object({ id: Int, type: z.enum(['message', 'post', 'comment', 'file']) }).optional(),
+    parent: z
+      .object({ id: Int, type: z.enum(['message', 'post', 'comment', 'file']) })
+      .optional()
+      .describe('Of a comment, and of a file that is attached: what it is on'),
     place: z.string().optional().describe('Where in the text of a file it was found, such as `page 3`'),
     created_by: UserSummary.optional().describe('Of a user, the user itself'),
     created_at: Timestamp.optional(),

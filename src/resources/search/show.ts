@@ -85,7 +85,19 @@ async function load(finds: readonly Find[], question: Question, { sql }: Caller)
   const wanted = idsOf('files')
   for (const file of wanted.length === 0 ? [] : await findFiles(sql, question, wanted)) {
     const { id, app_id: app, created_by: author, name, text, place, created_at, updated_at } = file
-    keep('files', { type: 'file', id, app, author, name, text, place: place ?? undefined, created_at, updated_at })
+    const parent = toParentRef(file) ?? undefined
+    keep('files', {
+      type: 'file',
+      id,
+      app,
+      author,
+      name,
+      text,
+      parent,
+      place: place ?? undefined,
+      created_at,
+      updated_at,
+    })
   }
   for (const id of idsOf('people')) keep('people', { type: 'user', id, app: null, author: id, text: null })
   for (const id of idsOf('apps')) keep('apps', { type: 'app', id, app: id, author: null, text: null })

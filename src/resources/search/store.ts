@@ -1,5 +1,6 @@
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { hasPhrases } from '../../postgres/word-search.ts'
+import type { ContentRow } from '../content/schema.ts'
 import type { Question } from './question.ts'
 
 /** `(…) p`: the first passage of `f`, a file, that has what is looked for. Served by the primary key of knowledge_passages. */
@@ -15,6 +16,9 @@ export function selectPassage(db: Db, { words, phrases }: Question): Fragment {
 export interface FoundFile {
   id: number
   app_id: number
+  /** Of an attachment: the item that it is on. */
+  parent_type: ContentRow['parent_type']
+  parent_id: number | null
   name: string
   created_by: number
   created_at: Date
@@ -26,7 +30,7 @@ export interface FoundFile {
 
 export async function findFiles(db: Db, question: Question, ids: number[]): Promise<FoundFile[]> {
   const rows = await db<FoundFile[]>`
-    select f.id, f.app_id, f.name, f.created_by, f.created_at, f.updated_at, p.text, p.place
+    select f.id, f.app_id, f.parent_type, f.parent_id, f.name, f.created_by, f.created_at, f.updated_at, p.text, p.place
     from files f left join lateral ${selectPassage(db, question)} on true
     where f.id = any(${ids}::bigint[]) and f.trashed_at is null`
   return Array.from(rows)

@@ -1,18 +1,21 @@
 import { hasPhrases } from '../../../postgres/word-search.ts'
 import { toFilter } from '../../files/store.ts'
 import { selectPassage } from '../store.ts'
+import { selectAttached } from './attachments.ts'
 import { isMadeWithin, selectRanked, withAsked, type Ranked, type Source } from './source.ts'
 
 /**
- * Files of files apps by their names, and by the text of those that agents search, which alone is kept. Served by
- * files_search, files_search_all and knowledge_passages_terms.
+ * Files of files apps and attachments by their names, and by the text of those that agents search, which alone is kept. Served
+ * by files_search, files_search_all, files_attached and knowledge_passages_terms.
  */
 export const files: Source = {
-  async find({ sql }, asked, { before, need }, { apps: readable, types }) {
+  async find({ sql }, asked, window, reach) {
+    const { before, need } = window
+    const { apps: readable, types } = reach
     // A file has no files, links or polls.
     if (asked.has.length > 0) return []
     const apps = readable?.filter((_, at) => types[at] === 'files') ?? null
-    if (apps?.length === 0) return []
+    if (readable?.length === 0) return []
     const { words: q, phrases, createdBy } = asked
     const scope = { apps, writable: [], ...(createdBy !== undefined && { createdBy }) }
     const page = { skip: 0, take: need, countOnly: false, order: [], tags: [], trashed: false }
@@ -33,7 +36,7 @@ export const files: Source = {
           where ${apps === null ? sql`true` : sql`(k.app_id in (select unnest(${apps}::bigint[]))) is true`}))
           and exists (select from ${selectPassage(sql, asked)})
       )
-      select id from named union select id from told order by id desc limit ${need}`
+      select id from named union select id from told union (${selectAttached(sql, asked, window, reach)}) order by id desc limit ${need}`
     return rows.map(({ id }) => id)
   },
   async rank({ sql }, asked, ids) {
