@@ -37,7 +37,7 @@ interface Found {
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
 
-/** How often a node records the use of a key or grant. The API promises a precision of a minute. */
+/** How often a node records the use of a key. The API promises a precision of a minute. */
 const recordPeriodMs = 60_000
 
 /** More than the active users of one node. */
@@ -148,8 +148,7 @@ export class Credentials {
       ...(signedBy !== undefined && { signedBy }),
       ...(grant !== undefined && { grant }),
     }
-    const isRecorded = kind === 'key' || grant !== undefined
-    const known = { principal, endsAt, expiresAt, recordAt: isRecorded ? 0 : Number.POSITIVE_INFINITY }
+    const known = { principal, endsAt, expiresAt, recordAt: kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
     this.#known.set(hash, known)
     return this.#admit(known, now)
   }
@@ -173,10 +172,7 @@ export class Credentials {
   /** Runs in the background; after a failure, the use a minute later is recorded instead. */
   #recordUse(known: Known, now: number): void {
     known.recordAt = now + recordPeriodMs
-    const { grant, credential } = known.principal
-    const at = new Date(now)
-    const recorded = grant === undefined ? recordUse(this.#sql, credential, at) : recordGrantUse(this.#sql, grant, at)
-    recorded.catch(() => {})
+    recordUse(this.#sql, known.principal.credential, new Date(now)).catch(() => {})
   }
 
   #forget(isRevoked: (principal: Principal) => boolean): void {
@@ -219,8 +215,3 @@ const findTokens: Find = batchLoads(async (sql, hashes) => {
     ]),
   )
 })
-
-/** Served by the primary key of grants. */
-async function recordGrantUse(sql: Sql, id: number, at: Date): Promise<void> {
-  await sql`update grants set used_at = greatest(used_at, ${at}::timestamptz) where id = ${id}`
-}

@@ -1,4 +1,4 @@
-import { McpServer, ResourceTemplate, type CallToolResult } from '@modelcontextprotocol/server'
+import { McpServer, ResourceNotFoundError, ResourceTemplate, type CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { auditAlone } from '../audit/audit.ts'
 import { Problem } from '../lib/errors.ts'
@@ -41,14 +41,23 @@ export interface ServerParts extends Omit<ToolParts, 'signal'> {
   log: Log
 }
 
-/** The tools, resources and prompts of one request. `toCall` gives the user's calls, as the request `id` names them. */
+/** What a session of the revisions of 2025 listens to. */
+export interface Watch {
+  subscribe(uri: string): Promise<void>
+  unsubscribe(uri: string): Promise<void>
+}
+
+/**
+ * The tools, resources and prompts of one request. `toCall` gives the user's calls, as the request `id` names them. Later
+ * revisions have no `watch`: what clients listen to they say with the stream.
+ */
 export function makeServer(
   parts: ServerParts,
-  isSubscribable: boolean,
+  watch: Watch | null,
   toCall: (id: string | number | null) => ClientCall,
 ): McpServer {
   const info = { name: 'parley', title: 'Parley', version: parts.version }
-  const resources = { subscribe: isSubscribable, listChanged: false }
+  const resources = { subscribe: true, listChanged: false }
   const capabilities = { tools: { listChanged: false }, prompts: { listChanged: false }, resources }
   const server = new McpServer(info, { capabilities, instructions })
   for (const { tool, ...schemas } of declared) {
@@ -58,9 +67,23 @@ export function makeServer(
       run(tool, input, toCall(id), { ...parts, signal }),
     )
   }
+  if (watch !== null) registerWatch(server, watch)
   registerApps(server, toCall)
   registerPrompts(server)
   return server
+}
+
+function registerWatch({ server }: McpServer, watch: Watch): void {
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    await watch.subscribe(uri).catch((error: unknown) => {
+      throw error instanceof Problem && error.status === 404 ? new ResourceNotFoundError(uri) : error
+    })
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', async ({ params: { uri } }) => {
+    await watch.unsubscribe(uri)
+    return {}
+  })
 }
 
 async function run(
@@ -93,7 +116,7 @@ async function auditWrite({ name: tool }: Tool, { by, client }: ClientCall, { sq
   }
   await Promise.all([
     auditAlone(sql, by, now(), { action: 'tool_called', target, after }),
-    by.grant !== undefined && countWrite(sql, by.grant),
+    by.grant !== undefined && countWrite(sql, by.grant, now()),
   ])
 }
 

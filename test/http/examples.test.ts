@@ -14,7 +14,7 @@ import { serveTools } from '../support/tool-server.ts'
 import { tell, type Call, type Say } from './story.ts'
 
 /** Operations that have no example: links that answers contain, files, and what speaks a protocol of its own. */
-const without = /^GET (?:\/content\/|\/metrics|\/api\/openapi\.json)|^POST \/mcp$/
+const without = /^GET (?:\/content\/|\/metrics|\/api\/openapi\.json)|^(?:POST|GET|DELETE) \/mcp$/
 
 const keyOf = (operation: string) => operation.replaceAll(/\{\w+\}/g, '{}')
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callTool } from '../support/mcp.ts'
+import { callTool, connectClient } from '../support/mcp.ts'
 import {
   callback,
   codeOf,
@@ -10,6 +10,7 @@ import {
   postJson,
   register,
 } from '../support/oauth.ts'
+import { startHost } from '../support/host.ts'
 import { closedWith } from '../support/realtime.ts'
 import { startServer, type Server } from '../support/server.ts'
 
@@ -307,4 +308,16 @@ test('what the host or an owner decides of clients holds here', async () => {
 
   expect([await statusAt(off), await statusAt(host), await statusAt(readOnly)]).toEqual([404, 404, 200])
   expect(await (await fetch((await register(readOnly)).page())).text()).not.toContain('write, react')
+})
+
+test('a token of the host is one for /mcp, and the host is named as the one who issues them', async () => {
+  await using host = await startHost()
+  await using own = await startServer(host.settings)
+  await using client = await connectClient(own.url, await host.token('ann'))
+  const resource = await (await fetch(`${own.url}/.well-known/oauth-protected-resource/mcp`)).json()
+
+  expect((await callTool(client, 'list_people', { q: 'ann' })).people).toMatchObject([{ uid: 'ann' }])
+  expect(resource.authorization_servers).toEqual([host.issuer])
+  expect(resource.scopes_supported).toBeUndefined()
+  await expect(connectClient(own.url, await host.token('ann', { aud: 'another product' }))).rejects.toThrow()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Client } from '@modelcontextprotocol/client'
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { callTool, connectClient } from '../support/mcp.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/database.ts'
@@ -75,6 +75,75 @@ test('a stream ends when its token is revoked, and the token opens no other', as
   await expect(client.listTools()).rejects.toThrow()
   await ben.post(`/api/apps/${app}/messages`, { text: 'still here' })
   await eventually(async () => expect(bens.told).toHaveLength(1))
+})
+
+test('a client of the revision of 2025 listens on its stream, whichever node it has said to what, until its token is revoked', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+    stranger,
+  } = await one.chatWith(2)
+  const second = (await one.admin.post('/api/apps', { type: 'chat_room', members: [ann.id, ben.id] })).body.id
+  await using client = await connectClient(one.url, ann.token, 'legacy')
+  const told: string[] = []
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri))
+  const toldOf = (id: string) => told.filter(uri => uri === `parley://app/${id}`).length
+  const post = (id: string) => ben.post(`/api/apps/${id}/messages`, { text: 'news' })
+
+  await client.subscribeResource({ uri: `parley://app/${app}` })
+  await post(app)
+  await eventually(async () => expect(toldOf(app)).toBeGreaterThan(0))
+  const { sessionId } = client.transport as { sessionId?: string }
+  const ask = (token: string, method: string, uri: string) =>
+    fetch(`${other.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json', 'mcp-session-id': sessionId! },
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 9, method, params: { uri } }),
+    })
+  expect(await (await ask(stranger.token, 'resources/subscribe', `parley://app/${second}`)).text()).toContain('error')
+  expect(await (await ask(ann.token, 'resources/subscribe', `parley://app/${second}`)).text()).toContain('"result":{}')
+  await eventually(async () => expect(toldOf(second)).toBe(1))
+  await post(second)
+  await eventually(async () => expect(toldOf(second)).toBe(2))
+
+  await client.unsubscribeResource({ uri: `parley://app/${app}` })
+  const before = toldOf(app)
+  await post(app)
+  await post(second)
+  await eventually(async () => expect(toldOf(second)).toBe(3))
+  expect(toldOf(app)).toBe(before)
+
+  const stream = await fetch(`${one.url}/mcp`, {
+    headers: { authorization: `Bearer ${ann.token}`, accept: 'text/event-stream', 'mcp-session-id': sessionId! },
+  })
+  expect(stream.status).toBe(200)
+  await one.admin.delete(`/api/users/${ann.id}/tokens`)
+  expect(await stream.text()).toContain(`parley://app/${second}`)
+})
+
+test('a stream without a session, and a session that was ended, are none', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const headers = { accept: 'text/event-stream' }
+  expect((await server.request('GET', '/mcp', { token: ann.token, headers })).status).toBe(405)
+  const client = await connectClient(server.url, ann.token, 'legacy')
+  await client.subscribeResource({ uri: `parley://app/${app}` })
+  const { sessionId } = client.transport as { sessionId?: string }
+  const stream = await fetch(`${server.url}/mcp`, {
+    headers: { ...headers, authorization: `Bearer ${ann.token}`, 'mcp-session-id': sessionId! },
+  })
+  await (client.transport as StreamableHTTPClientTransport).terminateSession()
+  await stream.text()
+  await client.close()
 })
 
 test('what opens no stream counts as none', async () => {

@@ -30,6 +30,7 @@ const unrelated = new Set([
     'directory_members',
     'tokens',
     'grants',
+    'mcp_sessions',
     'api_keys',
     'follows',
     'host_keys',

@@ -934,6 +934,7 @@ export interface SearchHit {
   snippet: Snippet
   /** Where it is; of an app, the app itself */
   app?: AppSummary
+  /** Of a comment, and of a file that is attached: what it is on */
   parent?: { id: number; type: 'message' | 'post' | 'comment' | 'file' }
   /** Where in the text of a file it was found, such as `page 3` */
   place?: string
@@ -974,7 +975,7 @@ export interface Grant {
   /** Where the client had the answer sent: of it, only this is checked */
   redirect_uri: string
   created_at: string
-  /** When it was used last, to a minute */
+  /** When it last wrote, or renewed its token: to an hour */
   used_at: string
   /** When it ends if it is not used */
   expires_at: string

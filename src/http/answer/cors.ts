@@ -12,6 +12,7 @@ const exposed = [
   'ETag',
   'Idempotency-Key',
   'Location',
+  'Mcp-Session-Id',
   'Preference-Applied',
   'RateLimit',
   'RateLimit-Policy',

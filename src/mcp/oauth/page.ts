@@ -56,7 +56,7 @@ function toConsentPage<Status extends number>(
   html: string,
   { status, formTarget }: { status: Status; formTarget?: string },
 ): Reply<Status> {
-  const brand = '<p class="brand"><img src="/favicon.svg" alt="" width="24" height="24">Parley</p>'
+  const brand = '<div class="brand"><img src="/favicon.svg" alt="" width="24" height="24">Parley</div>'
   const shown = toDocument(`${title} · Parley`, `<main class="consent">${brand}\n${html}</main>`, formTarget)
   // The browser says with the form where the page is from, and nothing to others.
   return {

@@ -71,7 +71,7 @@ export const redeem = globalCommand(
     const row = { hash: hashOf(token), user: grant.user_id, grant: grant.id, now, expiresAt }
     if (!(await insertToken(sql, row))) return null
     const half = newHalf()
-    await updateSecret(sql, { id: grant.id, secret: hashOf(half), expires_at: new Date(now.getTime() + grantMs) })
+    await updateSecret(sql, { id: grant.id, secret: hashOf(half), expires_at: new Date(now.getTime() + grantMs) }, now)
     return { access_token: token, refresh_token: toSecret('refresh', given.text, half) }
   },
 )

@@ -16,7 +16,7 @@ export const Grant = z
     client: z.string().describe('What the client calls itself'),
     redirect_uri: z.string().describe('Where the client had the answer sent: of it, only this is checked'),
     created_at: Timestamp,
-    used_at: Timestamp.describe('When it was used last, to a minute'),
+    used_at: Timestamp.describe('When it last wrote, or renewed its token: to an hour'),
     expires_at: Timestamp.describe('When it ends if it is not used'),
     writes: Int.describe('Calls of tools that write'),
   })

@@ -50,9 +50,15 @@ export async function lockGrantOfToken(tx: Tx, hash: string): Promise<GrantRow |
 }
 
 /** Replaces the secret; the code is exchanged. */
-export async function updateSecret(tx: Tx, { id, secret, expires_at }: Pick<GrantRow, 'id' | 'secret' | 'expires_at'>) {
+export async function updateSecret(
+  tx: Tx,
+  grant: Pick<GrantRow, 'id' | 'secret' | 'expires_at'>,
+  now: Date,
+): Promise<void> {
+  const { id, secret, expires_at } = grant
   await tx`
-    update grants set secret = decode(${secret}, 'base64'), challenge = null, expires_at = ${expires_at} where id = ${id}`
+    update grants set secret = decode(${secret}, 'base64'), challenge = null, used_at = ${now}, expires_at = ${expires_at}
+    where id = ${id}`
 }
 
 /**
@@ -76,8 +82,8 @@ export async function isOfGrant(db: Db, secret: string): Promise<boolean> {
 }
 
 /** Counts a call that writes. Served by the primary key. */
-export async function countWrite(db: Db, id: number): Promise<void> {
-  await db`update grants set writes = writes + 1 where id = ${id}`
+export async function countWrite(db: Db, id: number, now: Date): Promise<void> {
+  await db`update grants set writes = writes + 1, used_at = ${now} where id = ${id}`
 }
 
 export interface ListedGrant {
