@@ -4,6 +4,7 @@ import { requireNoArguments } from '../lib/process/arguments.ts'
 import { runAsProcess } from '../lib/process/lifetime.ts'
 import { startNode } from '../main.ts'
 import { servePages } from './pages.ts'
+import { openAssistant } from './assistant.ts'
 import { openDesk } from './desk.ts'
 import { importHistory } from './seed/import.ts'
 import { enliven, seed, signIn } from './workspace.ts'
@@ -26,6 +27,7 @@ if (import.meta.main) {
       VERSION: '32.2.0',
       // It answers without a network.
       ASSISTANT_PROVIDER: 'builtin',
+      ASSISTANT_MODEL: 'search',
       ...(pagePort !== 0 && { DEMO_URL: `http://localhost:${pagePort}` }),
       ...environment,
       API_KEY: key,
@@ -37,11 +39,16 @@ if (import.meta.main) {
     const pages = await servePages({
       server: node.url,
       key,
+      ...(config.host !== null && { host: config.host }),
       port: pagePort,
       people: people.slice(0, 2),
     })
-    await openDesk(access, await signIn(access, people[0]!), pages.url)
+    const ada = await signIn(access, people[0]!)
+    await openAssistant(access, ada)
+    await openDesk(access, ada, pages.url)
     await enliven(access, people)
+    // Bundles them, so that the first person waits no longer than others.
+    await fetch(`${pages.url}/assets/stage.js`)
     process.stdout.write(`Two people side by side: ${pages.url}\nThe server: ${node.url}\n`)
     return {
       failed: node.failed,

@@ -13,6 +13,8 @@ export interface PagesOptions {
   /** The URL of the server whose API the pages use. */
   server: string
   key: string
+  /** Default: the loopback interface. */
+  host?: string
   /** 0: any free port. */
   port: number
   /** The ids of the users who are shown side by side. */
@@ -36,10 +38,10 @@ const types: Readonly<Record<string, string>> = {
 const behind = /^\/(?:api|content|hubs)(?:\/|$)/
 
 /**
- * The host application of the demo, on the loopback interface: a workspace made with the components for React, the same
- * one in the UI kit at `/kit`, access tokens for any caller, and a tool server for agents. Not for production.
+ * The host application of the demo: a workspace made with the components for React, the same one in the UI kit at
+ * `/kit`, access tokens for any caller, and a tool server for agents. Not for production.
  */
-export async function servePages({ server, key, port, people }: PagesOptions): Promise<Pages> {
+export async function servePages({ server, key, host = '127.0.0.1', port, people }: PagesOptions): Promise<Pages> {
   const kit = dirname(createRequire(import.meta.url).resolve('@weavy/uikit-web'))
   const folders = [
     { prefix: '/uikit-web/', folder: kit },
@@ -75,10 +77,10 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     createReadStream(path).pipe(response)
   }
 
-  const web = await listen(port, answer)
+  const web = await listen({ host, port }, answer)
   passOnSockets(web, server)
   // An origin for each user: the kit caches in its origin's storage, which two users would share.
-  const others = await Promise.all(people.slice(1).map(() => listen(0, answer)))
+  const others = await Promise.all(people.slice(1).map(() => listen({ host, port: 0 }, answer)))
   const panes = people.map((user, i) => `${addressOf([web, ...others][i]!)}/person?user=${user}&view=messenger`)
   return {
     url: addressOf(web),
@@ -90,14 +92,14 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
 
 type Answer = (url: URL, request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-async function listen(port: number, answer: Answer): Promise<Server> {
+async function listen({ host, port }: { host: string; port: number }, answer: Answer): Promise<Server> {
   const web = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://localhost')
     answer(address, request, response).catch((error: unknown) => {
       response.writeHead(500).end(error instanceof Error ? error.message : '')
     })
   })
-  await new Promise<void>((resolve, reject) => web.once('error', reject).listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => web.once('error', reject).listen(port, host, resolve))
   return web
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Files, useFiles } from '@parley/react'
 import { CommentsPanel } from './comments-panel.tsx'
+import { Preview } from './preview.tsx'
 
 /** The documents of the company: one is open, with what was said about it. */
 export function Documents() {
@@ -13,17 +14,13 @@ export function Documents() {
         <Files app="demo-files" selected={id} onOpen={({ id }) => open(id)} />
       </div>
       {file?.id !== undefined && (
-        <section className="document" aria-label={file.name}>
+        <section key={file.id} className="document" aria-label={file.name}>
           <p className="row">
             <button onClick={() => open(undefined)}>Close</button>
             <a href={file.download_url}>Download</a>
           </p>
-          {file.kind === 'image' ? (
-            <img src={file.preview_url ?? file.download_url} alt={file.name} width={file.width} height={file.height} />
-          ) : (
-            <iframe src={file.preview_url ?? file.download_url} title={file.name} />
-          )}
-          <CommentsPanel key={file.id} file={file.id} name={file.name} />
+          <Preview file={file} />
+          <CommentsPanel file={file.id} name={file.name} />
         </section>
       )}
     </div>

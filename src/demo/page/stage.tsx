@@ -31,13 +31,17 @@ function Stage() {
             <option value="dark">dark</option>
           </select>
         </label>
+        <a href="/parts">All parts</a>
         <a href="/kit">In the UI kit</a>
       </header>
-      <ol className="hints">
-        <li>Write to Ben as Ada, and watch typing, unread marks and the message arrive beside it.</li>
-        <li>Open “Front desk”: an agent asks for your approval before it books a room.</li>
-        <li>Vote in News, and comment on a drawing in Documents.</li>
-      </ol>
+      <details className="hints" open={isWide}>
+        <summary>What to try</summary>
+        <ol>
+          <li>Write to Ben as Ada: typing, unread marks and the message arrive beside it. Vote in News.</li>
+          <li>Approve what “Front desk” asks for: an agent books a room only with your approval.</li>
+          <li>Ask “Assistant” about delivery or the warranty: it quotes the files that you see in Documents.</li>
+        </ol>
+      </details>
       <div className="people">
         <iframe src="/workspace?user=ada" title="Ada Park" />
         {isWide && <iframe src="/workspace?user=ben" title="Ben Ruiz" />}

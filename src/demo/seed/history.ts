@@ -18,6 +18,17 @@ Oak that was oiled lives. Give it what it needs, and it will outlive us.
 > Warranty: ten years on joints. Wood moves, that is no fault.
 `
 
+const delivery = `# Delivery
+
+We deliver ourselves within 60 kilometres, for 45.00, on Tuesdays and Thursdays. Farther away a carrier comes, from 120.00.
+
+Tables come whole and are carried by two. Shelves come in parts and need no screws.
+
+# Returns
+
+What was not made to measure may be returned within 30 days. We fetch it, and pay back the price without delivery.
+`
+
 const agenda = `Open house, Friday
 
 13:30  doors, coffee (Fay)
@@ -48,6 +59,7 @@ export async function writeHistory(): Promise<string> {
   await add.file('Spring collection.png', 'image/png', await draw('table'), 'cleo', [1, '15:40'], remarks)
   await add.file('Oak for the catalogue.png', 'image/png', await draw('forest'), 'emil', [2, '11:00'])
   await add.file('Care for oiled oak.md', 'text/markdown', Buffer.from(handbook), 'ben', [3, '09:00'])
+  await add.file('Delivery and returns.md', 'text/markdown', Buffer.from(delivery), 'dana', [2, '09:30'])
   await add.file('Open house.txt', 'text/plain', Buffer.from(agenda), 'ada', [2, '17:00'])
   return add
     .end()
