@@ -306,7 +306,10 @@ test('a search finds what a look at everything finds, whatever is written and as
   const rooms = await Promise.all(sets.map(set => makeApp('chat_room', { members: set.map(n => people[n]!.id) })))
   const text = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 5 })
   const written: { kind: string; id: string; room: number; by: number; words: string[] }[] = []
-  for (const [n, room, by, name] of fc.sample(fc.tuple(text, fc.nat(3), fc.nat(2), fc.option(text, { freq: 1 })), 120)) {
+  for (const [n, room, by, name] of fc.sample(
+    fc.tuple(text, fc.nat(3), fc.nat(2), fc.option(text, { freq: 1 })),
+    120,
+  )) {
     const author = sets[room]!.includes(by) ? by : sets[room]![0]!
     const writer = people[author]!
     const blobs = name === null ? [] : [await addBlob(writer, name.join(' '), 'x')]
