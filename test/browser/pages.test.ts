@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFaults, findOverflow } from '../support/axe.ts'
@@ -80,6 +82,36 @@ describe.skipIf(!hasBrowser)('the first page, the guides and the reference', inB
     expect(slow).toEqual([])
   })
 
+  test('of the reference copy commands with a token, and send what reads', async () => {
+    await using window = await open(1280)
+    const { page } = window
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
+    const { body: app } = await server.admin.post('/api/apps', { type: 'chat', uid: 'garden', name: 'The garden' })
+    await page.goto(`${server.url}/api/docs/apps`)
+    const of = (id: string) =>
+      page.locator('.operation').filter({ has: page.getByRole('heading', { name: id, exact: true }) })
+
+    await page.getByLabel('API key or access token').fill(server.key)
+    await of('Get an app').getByRole('button', { name: 'Copy as curl' }).press('Enter')
+    await of('Get an app').getByText('Copied').waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(copied).toBe(`curl ${server.url}/api/apps/garden -H 'Authorization: Bearer ${server.key}'`)
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${copied} -s`])
+    expect(JSON.parse(stdout)).toMatchObject({ id: app.id })
+
+    await of('Get an app').getByRole('button', { name: 'Try it' }).press('Enter')
+    await page.keyboard.press('Enter')
+    await of('Get an app')
+      .getByText(/^200 OK, /)
+      .waitFor()
+    await of('Get an app').getByText('"name": "The garden"').waitFor()
+    expect(window.faults).toEqual([])
+    await of('Get an app').getByLabel('Path').fill('https://elsewhere.example/')
+    await page.keyboard.press('Enter')
+    await of('Get an app').getByText('Only addresses of this server').waitFor()
+    expect(await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')).toEqual([])
+  })
+
   test('are read by keyboard: to the text, through the contents, and to what a search finds', async () => {
     await using window = await open(1280)
     const { page } = window
@@ -98,7 +130,9 @@ describe.skipIf(!hasBrowser)('the first page, the guides and the reference', inB
   })
 })
 
-/** Opens what is folded. */
+/** Opens what is folded, and a request to be tried. */
 async function unfold(page: Page): Promise<void> {
+  const tried = page.getByRole('button', { name: 'Try it' }).first()
+  if (await tried.isVisible()) await tried.click()
   await page.evaluate(`document.querySelectorAll('details').forEach(one => (one.open = true))`)
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
@@ -29,7 +30,7 @@ test('the first page leads to no demo and no administration where there are none
   expect(body).not.toContain('Demo')
 })
 
-test('pages have no script, load nothing from elsewhere, and every link within the server leads somewhere', async () => {
+test('pages load nothing from elsewhere, only the reference has a script, and every link within the server leads somewhere', async () => {
   await using server = await startServer()
   const seen = new Map<string, number>()
   const waiting = ['/', '/favicon.ico']
@@ -40,8 +41,20 @@ test('pages have no script, load nothing from elsewhere, and every link within t
     seen.set(path, status)
     if (!headers.get('content-type')?.startsWith('text/html') || path.startsWith('/admin')) continue
     const policy = headers.get('content-security-policy')!
+    const isReference = path.startsWith('/api/docs/') && path !== '/api/docs/shapes'
+    const script = /<script type="module">([^]*?)<\/script>/.exec(body)?.[1]
+    const hash = createHash('sha256')
+      .update(script ?? '')
+      .digest('base64')
     expect([path, policy]).toEqual([path, expect.stringMatching(/^default-src 'none'; style-src 'sha256-/)])
-    expect([path, body]).toEqual([path, expect.not.stringMatching(/<script|<link [^>]*http|src="http| style="/)])
+    expect([path, policy.split('; ').slice(-2)]).toEqual([
+      path,
+      isReference
+        ? [`script-src 'sha256-${hash}'`, "connect-src 'self'"]
+        : ["frame-ancestors 'none'", "base-uri 'none'"],
+    ])
+    expect([path, body.split('<script').length]).toEqual([path, isReference ? 2 : 1])
+    expect([path, body]).toEqual([path, expect.not.stringMatching(/<link [^>]*http|src="http| style="| on\w+="/)])
     const targets = linksOf(body).filter(link => link.startsWith('/') && !link.startsWith('/api/openapi'))
     waiting.push(...targets.map(link => link.split('#')[0]!))
   }

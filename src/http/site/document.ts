@@ -24,6 +24,7 @@ interface PageParts {
   outline?: readonly Link[]
   /** What was searched for. */
   query?: string
+  script?: string | undefined
 }
 
 /** The page's colours are those of the administration page. */
@@ -31,17 +32,32 @@ const style = ['../../admin/styles/tokens.css', 'site.css']
   .map(file => readFileSync(new URL(file, import.meta.url), 'utf8'))
   .join('\n')
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+/** How a policy names a script or style. */
+const toSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** No script, and nothing of another server. `formTarget`: where the answer to a form may lead, beside this server. */
-const toPolicy = (formTarget: string) =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; form-action 'self'${formTarget && ` ${formTarget}`}; frame-ancestors 'none'; base-uri 'none'`
+const styleSource = toSource(style)
+
+/**
+ * Nothing of another server. `formTarget`: where the answer to a form may lead, beside this server. `script`: the only one,
+ * which may send requests to this server.
+ */
+function toPolicy({ formTarget, script }: DocumentExtras): string {
+  const policy = `default-src 'none'; style-src ${styleSource}; img-src 'self'; form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}; frame-ancestors 'none'; base-uri 'none'`
+  return script === undefined ? policy : `${policy}; script-src ${toSource(script)}; connect-src 'self'`
+}
 
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f5fd0"/><path d="M8 9h12v9h-6l-4 4v-4H8z" fill="#fff"/><path d="M22 13h2v8h-2v3l-3-3h-4" fill="none" stroke="#fff" stroke-width="1.75" stroke-linejoin="round" opacity=".75"/></svg>
 `
 
-/** A page for people, without a script. Its style is within it, so that it is painted after one answer. */
-export function toDocument(title: string, body: string, formTarget = ''): Reply<200> {
+interface DocumentExtras {
+  /** Where the answer to a form of the page may lead, beside this server. */
+  formTarget?: string | undefined
+  /** What the page can do besides; it may send requests to this server. */
+  script?: string | undefined
+}
+
+/** A page for people. Its style is within it, so that it is painted after one answer. */
+export function toDocument(title: string, body: string, extras: DocumentExtras = {}): Reply<200> {
   const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -50,11 +66,11 @@ export function toDocument(title: string, body: string, formTarget = ''): Reply<
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <style>${style}</style>
 ${body}
-</html>
+${extras.script === undefined ? '' : `<script type="module">${extras.script}</script>\n`}</html>
 `
   return reply(200, html, {
     'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': toPolicy(formTarget),
+    'Content-Security-Policy': toPolicy(extras),
     'X-Frame-Options': 'DENY',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
@@ -63,7 +79,7 @@ ${body}
 }
 
 /** A page with the table of contents beside it; on a narrow window, below it. */
-export function toPage({ title, path, chapters, html, outline = [], query = '' }: PageParts): Reply<200> {
+export function toPage({ title, path, chapters, html, outline = [], query = '', script }: PageParts): Reply<200> {
   const links = chapters.flatMap(chapter => chapter.links)
   const place = links.findIndex(link => link.path === path)
   const [before, after] = place === -1 ? [] : [links[place - 1], links[place + 1]]
@@ -85,6 +101,7 @@ ${outline.length > 2 ? `<nav class="outline" aria-label="On this page"><p>On thi
 ${chapters.map(chapter => `<p>${chapter.title}</p>${toList(chapter.links, path)}`).join('\n')}
 </nav>
 </div>`,
+    { script },
   )
 }
 

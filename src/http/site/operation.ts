@@ -40,7 +40,7 @@ export function showOperation(operation: Operation, { components }: Description,
     ([status, response]) => [status, resolve(response, components.responses)] as const,
   )
   const answered = responses.find(([status]) => status < '300')?.[1].content?.['application/json']
-  return `<section class="operation" id="${operationId}">
+  return `<section class="operation" id="${operationId}"${showPath(operation)}>
 <h2>${escapeHtml(summary)}</h2>
 <p class="call"><span class="method ${method}">${method}</span> <span>${escapeHtml(path)}</span></p>
 ${toHtml(more)}
@@ -51,6 +51,12 @@ ${fold(`Body (${bodyType})`, body?.schema === undefined ? '' : showMembers(body.
 ${fold('Answer', answered?.schema === undefined ? '' : showMembers(answered.schema, toHtml))}
 ${fold('Statuses', showStatuses(responses, toHtml))}
 </section>`
+}
+
+/** What the page may send for the reader: what reads JSON with a token. */
+function showPath({ method, example }: Operation): string {
+  if (method !== 'GET' || example === undefined || example.as === 'session') return ''
+  return ` data-path="${escapeHtml(example.path)}"`
 }
 
 function fold(title: string, html: string): string {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readExamples } from '../about/examples.ts'
 import type { Link } from './document.ts'
 import type { Section } from './guides.ts'
@@ -9,9 +10,13 @@ export interface ReferencePage {
   title: string
   html: string
   outline: Link[]
+  /** Of a page with operations: copies examples and sends them. */
+  script?: string
   /** The pages of the reference. */
   links: Link[]
 }
+
+const script = readFileSync(new URL('try.js', import.meta.url), 'utf8')
 
 /** The name of the page with all shapes. */
 const shapes = 'shapes'
@@ -88,6 +93,7 @@ export class Reference {
       title: titleOf(name),
       html: `<h1>${titleOf(name)}</h1>\n${this.#block(tag.description)}\n${shown.join('\n')}`,
       outline: own.map(({ summary, operationId }) => ({ title: summary, path: `#${operationId}` })),
+      script,
     }
   }
 

@@ -50,8 +50,9 @@ export function createSiteRoutes(home: HomeParts, description: ApiDescription): 
     })
   const showReference = (path: string, tag: string | null) =>
     keep(path, async () => {
-      const { title, html, outline, links } = requireFound((await reference()).page(tag))
-      return toPage({ title, path, chapters: [{ title: 'Reference', links }, ...guides.chapters], html, outline })
+      const { title, html, outline, script, links } = requireFound((await reference()).page(tag))
+      const chapters = [{ title: 'Reference', links }, ...guides.chapters]
+      return toPage({ title, path, chapters, html, outline, script })
     })
 
   const showFound = (index: ReturnType<typeof toIndex>, q: string) =>

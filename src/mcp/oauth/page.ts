@@ -57,7 +57,7 @@ function toConsentPage<Status extends number>(
   { status, formTarget }: { status: Status; formTarget?: string },
 ): Reply<Status> {
   const brand = '<div class="brand"><img src="/favicon.svg" alt="" width="24" height="24">Parley</div>'
-  const shown = toDocument(`${title} · Parley`, `<main class="consent">${brand}\n${html}</main>`, formTarget)
+  const shown = toDocument(`${title} · Parley`, `<main class="consent">${brand}\n${html}</main>`, { formTarget })
   // The browser says with the form where the page is from, and nothing to others.
   return {
     ...shown,
