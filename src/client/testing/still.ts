@@ -30,6 +30,8 @@ export interface Still {
   apps?: Shown<readonly ListedApp[]>
   unread?: Shown<UnreadSummary>
   notifications?: Shown<readonly Notification[]>
+  /** Who is there. */
+  presence?: Shown<ReadonlySet<number>>
   /** What every app shows, whatever its id. */
   app?: StillApp
   /** The share of a file at which its upload stays; default: 1, it is uploaded. */
@@ -40,7 +42,8 @@ export interface Still {
  * A client that stands still: it shows what it is given, connects to nothing, and whatever is asked of it succeeds without
  * effect. For stories and tests of components in states that a server would have to be brought into.
  */
-export function createStillParley({ connection, apps, unread, notifications, app = {}, uploaded = 1 }: Still): Parley {
+export function createStillParley(given: Still): Parley {
+  const { connection, apps, unread, notifications, presence, app = {}, uploaded = 1 } = given
   const shown = {
     messages: withActions(app.messages),
     posts: withActions(app.posts),
@@ -56,11 +59,12 @@ export function createStillParley({ connection, apps, unread, notifications, app
   const comments = withActions(app.comments)
   const status = connection ?? { state: 'connected', user: 1 }
   const still = {
-    http: { get: async () => ({ data: shown.members.get().data }), post: async () => ({}) },
+    http: { get: async () => ({}), post: async () => ({}) },
     connection: { get: () => status, subscribe: () => () => {} },
     apps: withActions(apps),
     unread: readable<UnreadSummary>({ count: 0, apps: [] }, unread),
     notifications: { ...readable<readonly Notification[]>([], notifications), ...marks },
+    presence: readable<ReadonlySet<number>>(new Set(), presence),
     app: () => ({ ...shown, comments: () => comments, follow: () => () => {}, type: nothing }),
     upload: (_: unknown, { onProgress }: { onProgress?: (share: number) => void } = {}) => {
       onProgress?.(uploaded)

@@ -1,9 +1,9 @@
-import { useCallback } from 'react'
-import type { ActorRef, Member, Parley, ParleyError, Readable, Snapshot } from '@parley/client'
+import { useCallback, useMemo } from 'react'
+import type { ActorRef, Member } from '@parley/client'
 import { useParley } from './context.tsx'
 import type { AppRef } from './items.ts'
 import { nothing, useLive, useSelected, type Live, type Select } from './live.ts'
-import { createStore, storeOf } from './store.ts'
+import { storeOf } from './store.ts'
 
 const noMembers = nothing<readonly Member[]>([])
 const noActors = nothing<readonly ActorRef[]>([])
@@ -40,38 +40,12 @@ export function useTyping(app: AppRef): Live<readonly ActorRef[]> & { readonly t
   return { ...live, type }
 }
 
-/** How often it is asked who is there: no frame says so. */
-const presenceMs = 20_000
-
 /** The ids of those members of an app who are there now. */
 export function usePresence(app: AppRef): Live<ReadonlySet<number>> {
-  const parley = useParley()
-  return useLive(app === undefined ? undefined : presenceOf(parley, String(app)), noPresence)
-}
-
-function presenceOf(parley: Parley, ref: string): Readable<Snapshot<ReadonlySet<number>>> {
-  return storeOf(parley, `presence ${ref}`, () =>
-    createStore<ReadonlySet<number>>(noPresence.data, set => {
-      let hasEnded = false
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const read = async () => {
-        try {
-          const { data = [] } = await parley.http.get('/api/apps/{app}/members', {
-            path: { app: ref },
-            query: { take: 100 },
-          })
-          const present = data.filter(({ presence }) => presence === 'active').map(({ id }) => id)
-          set({ data: new Set(present), status: 'live', error: undefined })
-        } catch (thrown) {
-          set({ status: 'stale', error: thrown as ParleyError })
-        }
-        if (!hasEnded) timer = setTimeout(() => void read(), presenceMs)
-      }
-      void read()
-      return () => {
-        hasEnded = true
-        clearTimeout(timer)
-      }
-    }),
-  )
+  const members = useMembers(app).data
+  const live = useLive(useParley().presence, noPresence)
+  return useMemo(() => {
+    const present = members.filter(({ id }) => live.data.has(id))
+    return { ...live, data: new Set(present.map(({ id }) => id)) }
+  }, [members, live])
 }

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/client'
+import { ParleyError, type Member } from '@parley/client'
 import {
   Comments,
   Composer,
@@ -26,6 +26,7 @@ import {
   members,
   notification,
   poll,
+  present,
   reactions,
   unsent,
 } from './specimens.ts'
@@ -185,7 +186,12 @@ export const bell: State[] = [
   { name: 'loading', still: { notifications: { status: 'loading' } }, show: openBell },
 ]
 
+const here = (some: readonly Member[]): State['still'] => ({
+  presence: { data: present },
+  app: { members: { data: some } },
+})
+
 export const presence: State[] = [
-  { name: 'a few', still: { app: { members: { data: members.slice(0, 3) } } }, show: <Presence app="a" /> },
-  { name: 'more than are shown', still: { app: { members: { data: members } } }, show: <Presence app="a" /> },
+  { name: 'a few', still: here(members.slice(0, 3)), show: <Presence app="a" /> },
+  { name: 'more than are shown', still: here(members), show: <Presence app="a" /> },
 ]

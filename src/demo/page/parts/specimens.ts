@@ -93,6 +93,9 @@ export const members: Member[] = people.map((someone, index) => ({
   presence: index % 2 === 0 ? 'active' : 'away',
 }))
 
+/** Those of the members who are there. */
+export const present = new Set(members.filter(({ presence }) => presence === 'active').map(({ id }) => id))
+
 export function notification(actor: Actor, plain: string, more: Partial<Notification> = {}): Notification {
   const made = { created_at: at(3, '09:00'), is_unread: false, user: ada, template: plain, text: plain, html: plain }
   return { id: ++ids, type: 'mention', action: 'mentioned', actor, plain, ...made, ...more }
