@@ -125,7 +125,7 @@ test('the mrkdwn of Slack becomes Markdown', () => {
 
   expect(to('*b* _i_ ~s~ 2*3*4 a~b')).toBe('**b** _i_ ~~s~~ 2*3*4 a~b')
   expect(to('<@U1> <#C1|general> <!here> <!subteam^S1|@team> <https://a.example/x_(y)|here>')).toBe(
-    '[Ann \\[ops\\]](@U1) #general @here @team [here](https://a.example/x_%28y%29)',
+    '[Ann \\[ops\\]](@user-U1) #general @here @team [here](https://a.example/x_%28y%29)',
   )
   expect(to('<@U0123456>')).toBe('[U0123456](@user-U0123456)')
   expect(to('`*a* &lt;b&gt;` 1 &lt; 2')).toBe('`*a* <b>` 1 < 2')
