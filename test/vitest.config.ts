@@ -13,7 +13,7 @@ const measuring = globSync('test/**/*.test.ts', { cwd: root }).filter(path =>
 const alone = [...measuring, 'test/bench/*.test.ts']
 
 /** The folders whose files take longest, longest first: begun at the end, each would keep one process busy alone. */
-const long = ['bench', 'browser', 'faults', 'kills', 'start', 'cli']
+const long = ['bench', 'browser', 'faults', 'client', 'kills', 'start', 'cli', 'react']
 
 function placeOf({ moduleId, project }: TestSpecification): number {
   const place = long.findIndex(folder => moduleId.includes(`/test/${folder}/`))
