@@ -32,8 +32,8 @@ export interface Faulty {
 const challengeForm = /^[\w-]{43}$/
 
 /**
- * Checks a question. Until the address of the answer is known to be the client's, nobody is sent there; and nobody is sent
- * anywhere without a click, because anybody may register a client with an address of their own.
+ * Checks a question. Users are never sent to an address that is not the client's, and to one of a client's only by a click of
+ * theirs: registration is open, so a redirect without a click would lead wherever an attacker likes.
  */
 export async function checkAsked(query: Query, origin: string, clients: Clients): Promise<Asked | Faulty> {
   const { redirect_uri: redirectUri = '', code_challenge: challenge = '', state } = query

@@ -40,8 +40,8 @@ export const ClientName = z.string().transform(
 const Signed = z.tuple([z.string(), z.string()]).rest(z.string())
 
 /**
- * Ids of clients, which say all that is known of them, and are signed: registering takes no room, so that nobody can fill a
- * table, and any node knows a client that another one has registered.
+ * Ids of clients, which say all that is known of them, and are signed: registering takes no room, so that strangers cannot fill
+ * a table, and any node knows a client that another one has registered.
  */
 export class Clients {
   readonly #sql: Sql
