@@ -14,7 +14,7 @@ const [scenes, rounds] = [40, 5]
 const isOpen = /: unread(?: apps)?: |\d notifications instead of |: notifications: /
 
 test('whatever becomes of the network and its tokens, a client shows what the server says, and no row twice', async () => {
-  await using server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' })
+  await using server = await startServer({ RATE_LIMIT_PER_MINUTE: '0', NOTIFY_SECONDS: '0' })
   const admin = createParley({ url: server.url, token: server.key })
   const world = { url: () => server.url, admin, agent: Number(await makeAgent(server)) }
   const faults: string[] = []
