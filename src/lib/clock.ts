@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** The same, whose timers keep the process alive: for a start that waits, when nothing else would. */
+/** The system's clock, whose timers keep the process alive: for a start that waits, when nothing else would. */
 export const wakefulClock: Clock = {
   now: Date.now,
   after(delayMs, run) {

@@ -146,7 +146,7 @@ export class UserTopic {
 /** Of these, `app_added` and `app_removed` tell. */
 const isOfExistence = new Set(['app_created', 'app_trashed', 'app_restored', 'app_deleted'])
 
-/** Those in whose lists an event changes what is shown of its app, beside what frames of what is unread tell. */
+/** The users in whose lists an event changes what is shown of its app, beside what frames of what is unread tell. */
 function viewersOf({ kind, type, actor_id, entity_id }: AppEvent, { last_id }: AppRow): Audience {
   if (type === 'message_created' || type === 'app_marked' || isOfExistence.has(type)) return nobody
   if (type === 'settings_changed') return new Set([actor_id])

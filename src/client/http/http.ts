@@ -46,7 +46,7 @@ export class Http {
   readonly #token: Token
   readonly #fetch: typeof fetch
   readonly #pauses = new Set<() => void>()
-  /** Those that are under way. */
+  /** The attempts that wait for an answer. */
   readonly #attempts = new Set<AbortController>()
   #isClosed = false
 

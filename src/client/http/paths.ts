@@ -461,7 +461,7 @@ export interface AuditEntry {
   id: number
   at: string
   actor: {
-    /** user: a person through a client, who is the target; nobody: a refused sign-in */
+    /** user: the target itself, through a client; nobody: an attempt to sign in that was refused */
     kind: 'key' | 'server' | 'user' | 'nobody'
     /** Id of the API key */
     id?: number
@@ -539,7 +539,7 @@ export interface AuditEntry {
   target?: { type: string; id?: number; name?: string }
   /** What was changed, as it was; texts and secrets are not told */
   before?: Record<string, unknown>
-  /** The same, as it is since; `[changed]` stands for what is not told */
+  /** What was changed, as it is since; `[changed]` stands for texts and secrets */
   after?: Record<string, unknown>
 }
 
@@ -2427,7 +2427,7 @@ export interface Paths {
         name: string
         /** When it ends; without it and expires_in, never */
         expires_at?: string
-        /** The same, in seconds from now */
+        /** When it ends, in seconds from now; instead of expires_at */
         expires_in?: number | string
       }
       answer: MadeKey
@@ -3115,7 +3115,7 @@ export interface Paths {
         )[]
         /** Signs the deliveries; never shown. null or empty: they are not signed */
         secret?: string | null
-        /** The same as is_enabled */
+        /** Another name of is_enabled */
         enabled?: boolean
         /** Default: true */
         is_enabled?: boolean
@@ -3154,7 +3154,7 @@ export interface Paths {
         )[]
         /** Signs the deliveries; never shown. null or empty: they are not signed */
         secret?: string | null
-        /** The same as is_enabled */
+        /** Another name of is_enabled */
         enabled?: boolean
         /** Default: true */
         is_enabled?: boolean

@@ -43,7 +43,7 @@ export class Writes {
     return this.#writes
   }
 
-  /** Those of one item. */
+  /** The writes about one item. */
   of(id: number): readonly Write[] {
     return this.#writes.filter(write => write.id === id)
   }

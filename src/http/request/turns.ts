@@ -53,8 +53,9 @@ const waiting = { requests: 512, heavy: 64, bytes: 16 * 1024 * 1024 }
 
 /**
  * Lets callers take turns: a caller has a share of requests that run at a time, and more of them wait in order, beside
- * which those of others run. There are lanes for reads, writes, uploads, requests that make others, and heavy reads, which also share a part of the
- * database's connections among all callers. Requests without a credential take no turns, unless their route says so.
+ * which those of others run. There are lanes for reads, writes, uploads, requests that make others, and heavy reads, which
+ * also share a part of the database's connections among all callers. Requests without a credential take no turns, unless
+ * their route says so.
  */
 export class Turns {
   readonly #reads: Lane

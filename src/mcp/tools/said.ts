@@ -14,7 +14,7 @@ export const Said = z.object({
 })
 export type Said = z.input<typeof Said>
 
-/** The same, as far as a summary needs it. */
+/** What an item says, without its files and options: as much as summaries show. */
 export const Brief = Said.omit({ files: true, options: true })
 
 type ItemType = 'message' | 'post' | 'comment'

@@ -24,7 +24,7 @@ export const AuditEntry = z
     actor: z.object({
       kind: z
         .enum(['key', 'server', 'user', 'nobody'])
-        .describe('user: a person through a client, who is the target; nobody: a refused sign-in'),
+        .describe('user: the target itself, through a client; nobody: an attempt to sign in that was refused'),
       id: Int.optional().describe('Id of the API key'),
       name: z.string().optional().describe('What the key is called now'),
     }),
@@ -34,7 +34,7 @@ export const AuditEntry = z
     action: z.enum(auditActions),
     target: z.object({ type: z.string(), id: Int.optional(), name: z.string().optional() }).optional(),
     before: Values.optional().describe('What was changed, as it was; texts and secrets are not told'),
-    after: Values.optional().describe('The same, as it is since; `[changed]` stands for what is not told'),
+    after: Values.optional().describe('What was changed, as it is since; `[changed]` stands for texts and secrets'),
   })
   .meta({ id: 'AuditEntry' })
 export const AuditEntries = pagedList(AuditEntry)

@@ -14,7 +14,12 @@ export const NewKey = z
   .object({
     name: Name,
     expires_at: MomentInput.optional().describe('When it ends; without it and expires_in, never'),
-    expires_in: z.int().min(1).max(longestSeconds).optional().describe('The same, in seconds from now'),
+    expires_in: z
+      .int()
+      .min(1)
+      .max(longestSeconds)
+      .optional()
+      .describe('When it ends, in seconds from now; instead of expires_at'),
   })
   .refine(({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined, {
     path: ['expires_in'],

@@ -37,7 +37,7 @@ export interface Finds {
 
 /**
  * A page of what the caller may see. By relevance, the newest finds of each kind are ranked anew for each page, without
- * those that came after the first one; otherwise each kind goes on where the page before ended.
+ * finds that are newer than the first page; by time, each kind goes on where the page before ended.
  */
 export async function search(query: SearchQuery, caller: Caller): Promise<Finds> {
   const cursor = readCursor(query)

@@ -35,7 +35,7 @@ const fields = {
     .max(256)
     .nullish()
     .describe('Signs the deliveries; never shown. null or empty: they are not signed'),
-  enabled: z.boolean().optional().describe('The same as is_enabled'),
+  enabled: z.boolean().optional().describe('Another name of is_enabled'),
   is_enabled: z.boolean().optional().describe('Default: true'),
   retries: z
     .int()

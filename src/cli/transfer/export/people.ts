@@ -55,7 +55,7 @@ export class UserLines {
     for await (const rows of pages(after => this.#find(after, isWanted))) yield* this.#toLines(rows)
   }
 
-  /** Those among some users that the file lacks. */
+  /** The lines of the users with these ids that are not in the file yet. */
   async *add(ids: Iterable<number | null>): AsyncGenerator<DraftLine> {
     const { db, scope } = this.#selection
     if (scope.user !== null) return

@@ -93,7 +93,7 @@ export const members: Member[] = people.map((someone, index) => ({
   presence: index % 2 === 0 ? 'active' : 'away',
 }))
 
-/** Those of the members who are there. */
+/** The ids of the members who are there. */
 export const present = new Set(members.filter(({ presence }) => presence === 'active').map(({ id }) => id))
 
 export function notification(actor: Actor, plain: string, more: Partial<Notification> = {}): Notification {

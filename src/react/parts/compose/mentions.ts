@@ -14,7 +14,7 @@ export function toNaming(text: string, caret: number): Naming | undefined {
 /** The most people to choose from: all of them are seen at once. */
 export const offeredMost = 5
 
-/** Those whose names, or a word of them, begin with what is typed. */
+/** The people whose names, or a word of them, begin with what is typed. */
 export function toOffered(members: readonly Member[], naming: Naming | undefined): readonly Member[] {
   if (naming === undefined) return []
   const { typed } = naming

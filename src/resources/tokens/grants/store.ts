@@ -102,7 +102,7 @@ interface GrantFilter {
   now: Date
 }
 
-/** Those whose code was exchanged, newest first. Served by the primary key, those of a user by grants_user. */
+/** The grants whose code was exchanged, newest first. Served by the primary key, those of a user by grants_user. */
 export function listGrants(db: Db, filter: GrantFilter, { skip, take }: Pick<Page, 'skip' | 'take'>) {
   return db<ListedGrant[]>`
     select g.id, jsonb_build_object('id', u.id, 'uid', u.uid, 'name', u.display_name) as "user", g.client_name as client,
