@@ -10,10 +10,9 @@ const find = route('GET /api/search', {
   isHeavy: true,
   query: SearchQuery,
   replies: { 200: SearchHits },
-  async handle({ query, by, representation, origin }, { sql, apps, userCache }) {
-    const caller = { by, representation, origin, sql, apps, userCache }
-    const { finds, cursor, question } = await search(query, caller)
-    return reply(200, { data: await showHits(finds, question, caller), cursor })
+  async handle({ query }, context) {
+    const { finds, cursor, question } = await search(query, context)
+    return reply(200, { data: await showHits(finds, question, context), cursor })
   },
 })
 
