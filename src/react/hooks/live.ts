@@ -1,16 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import type { ParleyError, Readable, Snapshot, Status } from '@parley/client'
+import type { Readable, Snapshot } from '@parley/client'
 
 /** What a hook gives: data, and how far it can be relied on. */
-export interface Live<Data> {
-  readonly data: Data
-  readonly status: Status
-  /** Why it is stale or ended, such as `offline` or `access-lost`. */
-  readonly reason: string | undefined
-  readonly error: ParleyError | undefined
-  readonly hasMore: boolean
-  readonly isLoadingMore: boolean
-  readonly loadMore: () => Promise<void>
+export interface Live<Data> extends Omit<Snapshot<Data>, 'rev'> {
   /** True while the data is still that of the arguments before. */
   readonly isPrevious: boolean
 }
