@@ -32,9 +32,6 @@ const looks = [
 /** Those of which pictures are kept. */
 const drawn = [look(375, 'light'), look(1280, 'dark'), look(600, 'light', { direction: 'rtl', size: 150 })]
 
-/** Everything is laid out, also what is out of sight. */
-const whole = '.pl-chunk { content-visibility: visible !important; }'
-
 /** Letters, emoji and the clock are the same everywhere; what browsers draw themselves is left out. */
 const steady = `
 @font-face { font-family: Block; src: url(data:font/ttf;base64,${makeBlockFont()}); }
@@ -57,7 +54,6 @@ describe.skipIf(!hasBrowser)('every part in every state', inBrowser, () => {
     watchFaults(page, fault => faults.push(fault))
     await page.clock.setFixedTime('2026-03-03T12:00:00Z')
     await page.goto(`${pages.url}/parts`)
-    await page.addStyleTag({ content: whole })
   })
   afterAll(async () => {
     await browser.close()

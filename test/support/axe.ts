@@ -22,7 +22,7 @@ export async function findFaults(page: Page, turn: number): Promise<string[]> {
   const { width, colorScheme } = windows[turn % windows.length]!
   await page.setViewportSize({ width, height: 800 })
   await page.emulateMedia({ colorScheme })
-  const found = await findFaultsNow(page)
+  const found = await audit(page, [])
   return [...faults, ...found.map(fault => `${width} pixels, ${colorScheme}: ${fault}`)]
 }
 
@@ -39,6 +39,13 @@ export async function findOverflow(page: Page): Promise<string[]> {
 
 /** What axe finds on a page as it is shown now, but for some of its rules, and how much wider than the window it is. */
 export async function findFaultsNow(page: Page, without: string[] = []): Promise<string[]> {
+  const found = await audit(page, without)
+  const excess = await overflowOf(page)
+  return excess > 0 ? [...found, `${excess} pixels too wide`] : found
+}
+
+/** Each rule of axe that is broken, with the first elements that break it. */
+async function audit(page: Page, without: string[]): Promise<string[]> {
   // Not by a script element: the pages' policies forbid it.
   await page.evaluate(source)
   const findings = await page.evaluate(async without => {
@@ -46,12 +53,8 @@ export async function findFaultsNow(page: Page, without: string[] = []): Promise
     const rules = Object.fromEntries(without.map(id => [id, { enabled: false }]))
     return (await axe.run({ rules, resultTypes: ['violations'] })).violations
   }, without)
-  const excess = await overflowOf(page)
-  return [
-    ...findings.map(({ id, nodes }) => {
-      const first = nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 120)} ${failureSummary}`)
-      return `${id}: ${first.join(' ')}`
-    }),
-    ...(excess > 0 ? [`${excess} pixels too wide`] : []),
-  ]
+  return findings.map(({ id, nodes }) => {
+    const first = nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 120)} ${failureSummary}`)
+    return `${id}: ${first.join(' ')}`
+  })
 }
